@@ -27,6 +27,15 @@ import nox
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 sys.path.insert(0, str(Path(__file__).parent))
+from tools.distributions import (
+    EXTRAS,
+    IMPORT_NAMES,
+    NEEDS,
+    NEIGHBOURS,
+    SOURCES,
+    TORCH,
+    installed_with,
+)
 from tools.isolation import content, record, recorded
 
 nox.needs_version = ">=2024.10.9"
@@ -35,22 +44,6 @@ nox.options.error_on_external_run = True
 nox.options.default_venv_backend = "virtualenv"  # brings the pip that builds the wheels
 
 CONSTRAINTS = "--constraint=constraints.txt"
-IMPORT_NAMES = {
-    "gem-baselines": "gem_baselines",
-    "gem-core": "gem",
-    "gem-data": "gem_data",
-    "gem-envs-agents": "gem_envs_agents",
-    "gem-envs-code": "gem_envs_code",
-    "gem-envs-games": "gem_envs_games",
-    "gem-envs-math": "gem_envs_math",
-    "gem-envs-qa": "gem_envs_qa",
-    "gem-envs-reasoning": "gem_envs_reasoning",
-    "gem-eval": "gem_eval",
-    "gem-integrations": "gem_integrations",
-    "gem-tools": "gem_tools",
-    "gem-train": "gem_train",
-}
-SOURCES = [f"{name}/src" for name in IMPORT_NAMES]
 COVERED_TESTS = ["gem-core/tests", "gem-data/tests", "gem-train/tests"]
 """The tests that are held to full coverage of what they test."""
 # Folders with long files come first, what starts many processes or waits for much before all:
@@ -70,37 +63,6 @@ OTHER_TESTS = [
     "gem-envs-qa/tests",
 ]
 """All other tests."""
-EXTRAS = {
-    "gem-baselines": "[hf]",
-    "gem-core": "[progress,vector]",
-    "gem-data": "[datasets]",
-    "gem-envs-code": "[data,sandbox]",
-    "gem-envs-games": "[textarena,wiki]",
-    "gem-envs-math": "[data,verify,visual]",
-    "gem-envs-qa": "[data]",
-    "gem-envs-reasoning": "[tasks]",
-    "gem-eval": "[atif,hf,league,pandas,parquet,plot,tokens,view]",
-    "gem-integrations": "[pettingzoo,ray]",
-    "gem-tools": "[bm25s,data,http,mcp,search,serve]",
-}
-NEEDS = {
-    "gem-baselines": {"gem-train"},
-    "gem-envs-code": {"gem-data"},
-    "gem-envs-math": {"gem-data"},
-    "gem-envs-qa": {"gem-data"},
-    "gem-integrations": {"gem-train"},
-}
-"""The distributions of ours, beside core, that a distribution depends on."""
-NEIGHBOURS = {
-    "gem-core": {"gem-data", "gem-train"},
-    "gem-envs-code": {"gem-tools"},
-    "gem-eval": {"gem-train"},
-}
-"""The distributions of ours that a distribution's extras, or the doors of core, name."""
-TORCH = {"gem-baselines"}
-"""The distributions whose extras bring torch. What needs it runs in `isolation`, and across
-distributions in `torch`: where torch is, much of what others made would run in `tests`.
-"""
 CONTRACTS = ["oat", "openrlhf", "tinker", "trl", "verl", "rl2", "roll"]
 CHECKOUTS = {"rl2", "roll"}
 """The frameworks that come as a checkout: their contract runs where it is told a folder."""
@@ -391,7 +353,7 @@ def installed_mark(environment: Path) -> Path:
 
 def what_to_install() -> str:
     """Return a digest of all that decides what `install_checkout` installs."""
-    files = ["noxfile.py", "constraints.txt", "pyproject.toml"]
+    files = ["noxfile.py", "tools/distributions.py", "constraints.txt", "pyproject.toml"]
     files += [f"{name}/pyproject.toml" for name in IMPORT_NAMES]
     return hashlib.sha256(b"".join(Path(file).read_bytes() for file in files)).hexdigest()
 
@@ -448,11 +410,6 @@ def run_alone(session: nox.Session, name: str) -> None:
         install(session, *group("test"), *sorted(others), f"{own}{EXTRAS[name]}")
         session.run("python", "-c", f"import {IMPORT_NAMES[name]}")
         session.run("pytest", *quick, f"--leave-out-passed={outcomes}", *skipped_files)
-
-
-def installed_with(name: str) -> set[str]:
-    """Return the distributions of ours that `isolation` installs with one."""
-    return {"gem-core", *NEEDS.get(name, ()), *NEIGHBOURS.get(name, ())}
 
 
 @functools.cache
