@@ -5,11 +5,11 @@ Knows nothing about the answer that it will be compared with.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.reading.conditions import joined, without_bars
+from gem_envs_math.grading.reading.described import read_described
 from gem_envs_math.grading.reading.distributions import FOLLOWS, head_of
 from gem_envs_math.grading.reading.environments import (
     RELATIONS,
@@ -19,7 +19,6 @@ from gem_envs_math.grading.reading.environments import (
     read_environment,
 )
 from gem_envs_math.grading.reading.headings import has_derivative, is_labelled, without_heading
-from gem_envs_math.grading.reading.intervals import as_set, solved_for
 from gem_envs_math.grading.reading.items import (
     all_named,
     are_of_several,
@@ -82,9 +81,6 @@ _ANDS = frozenset(("and", "\\land"))
 _ORS = frozenset(("or", "\\lor"))
 _UNIONS = frozenset(("\\cup", "U"))
 _EQUALS = Token("sign", "=")
-_POINTS = re.compile(
-    r"(\( [a-z](?: , [a-z])+ \))(?: \\in \\mathbb \{ R \} \^ (?:[23]|\{ [23] \}))? [|:] "
-)
 _CONDITIONAL = frozenset(("if", "for", "when", "where"))
 
 
@@ -326,7 +322,7 @@ def _bracketed(tokens: Tokens) -> Shape | None:
     if opener == "{":
         return _inner(tokens)  # braces without a backslash are not seen
     if opener == "\\{":
-        described = _described(tokens[1:-1])
+        described = read_described(tokens[1:-1], _structure)
         if described is not None:
             return described
         tokens = [tokens[0], *without_integers(tokens[1:-1]), tokens[-1]]
@@ -357,45 +353,6 @@ def _column(tokens: Tokens) -> Shape | None:
             row = _bracketed(tokens[:-length])
             return Matrix(tuple((item,) for item in row.items)) if isinstance(row, Group) else None
     return None
-
-
-def _described(inside: Tokens) -> Shape | None:
-    r"""Read the set of all x with a property: `x \mid x > 3`, `x \in \mathbb{R} : x > 3`."""
-    texts = [token.text for token in inside]
-    if texts[:1] == ["("]:
-        return _described_points(inside, texts)
-    has_domain = texts[1:4] == ["\\in", "\\mathbb", "{"] and texts[5:6] == ["}"]
-    start = 6 if has_domain else 1
-    if len(texts) <= start + 2 or texts[start] not in ("|", ":"):
-        return None
-    held = _bound(_structure(without_integers(inside[start + 1 :])), texts[0])
-    if not has_domain or texts[4] == "R":
-        return held
-    if not isinstance(held, (Group, Unions)):
-        raise Unread("a set of some numbers by a condition that is no interval")
-    return Group(f"\\{{{texts[4]}", "\\}", (held,))  # brackets of its own: it is no interval
-
-
-def _described_points(inside: Tokens, texts: list[str]) -> Group | None:
-    r"""Read the set of all points with a property: `(x,y) \mid x^2+y^2 \le 1`."""
-    match = _POINTS.match(" ".join(texts[:20]))
-    start = len(match[0].split()) if match else len(texts)
-    if match is None or start >= len(texts):
-        return None
-    held = _structure(inside[start:])
-    return Group(f"\\{{{match[1]}", "\\}", (held,))  # brackets of its own: it is no relation
-
-
-def _bound(shape: Shape, symbol: str) -> Shape:
-    r"""Return what holds for a bound symbol without its name: `\{t \mid t > 3\}` is (3, oo)."""
-    parts = shape.parts if isinstance(shape, Unions) else (shape,)
-    sets = [as_set(part) for part in parts if isinstance(part, Relation)]
-    known_sets = [values for values in sets if values is not None]
-    if solved_for(shape) not in (None, symbol):
-        raise Unread("a set of one symbol by a condition on another")
-    if solved_for(shape) is None or len(known_sets) != len(parts):
-        return shape
-    return known_sets[0] if len(parts) == 1 else Unions(tuple(known_sets))
 
 
 def _both_signs(tokens: Tokens) -> Shape:
