@@ -3,44 +3,29 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 import gem
 import gem_eval
 from gem import Episode, read_episodes
-from gem.cli._main import main
 from gem.testing import registrations_undone
 from gem_eval import Evaluation
 
 Run = Callable[..., Evaluation]
 LONG = {"highest": 1000, "max_turns": 9}  # a game that nobody wins by chance
-
-
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Branch = Callable[..., Done]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def branch_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Branch:
+def branch_here(gem_env_here: Command) -> Command:
     """Return a function that runs `gem-env branch` in the folder of the runs."""
-    monkeypatch.chdir(tmp_path)
-
-    def branch(*arguments: str, command: str = "branch") -> Done:
-        capsys.readouterr()
-        return Done(main([command, *arguments]), *capsys.readouterr())
-
-    return branch
+    return partial(gem_env_here, "branch")
 
 
 @pytest.fixture
@@ -53,53 +38,57 @@ def episodes(run: str | Path) -> list[Episode]:
     return list(read_episodes(run))
 
 
-def test_the_command_says_what_it_branches_from(lost: Evaluation, branch_here: Branch) -> None:
+def test_the_command_says_what_it_branches_from(
+    lost: Evaluation, branch_here: Command, gem_env_here: Command
+) -> None:
     done = branch_here(
         *("run", "2", "--turn", "3", "--policy", "noop", "--repeats", "4", "--out", "children")
     )
 
-    assert (done.status, done.err) == (0, "")
-    lines = done.out.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
     print_ = episodes("run")[1].fingerprint()[:12]
     whence = f"from turn 3 of line 2 of run ({print_}), which random played"
     assert lines[0] == f"Branches {whence}: 9 turns, return 0, not solved."
     assert lines[1].split()[:4] == ["environment", "policy", "episodes", "success"]
     assert lines[-1] == "      gem-env replay children --verify"
-    report = branch_here("children", command="report").out.splitlines()
+    report = gem_env_here("report", "children").stdout.splitlines()
     assert report[:2] == ["children: 4 of 4 episodes", f"It branches {whence}."]
-    assert branch_here("children", "--verify", command="replay").status == 0
+    assert gem_env_here("replay", "children", "--verify").returncode == 0
 
 
-def test_json_is_the_summary(lost: Evaluation, branch_here: Branch) -> None:
+def test_json_is_the_summary(lost: Evaluation, branch_here: Command) -> None:
     done = branch_here(
         *("run", "1", "--turn", "1", "--policy", "noop", "--max-turns", "5", "--concurrency", "1"),
         *("--out", "children", "--json", "--fail-on-error"),
     )
 
-    assert json.loads(done.out)["episodes"] == 1
+    assert json.loads(done.stdout)["episodes"] == 1
     assert json.loads(Path("children", "run.json").read_bytes())["settings"]["max_turns"] == 5
 
 
-def test_arguments_of_a_policy_are_given_as_for_eval(lost: Evaluation, branch_here: Branch) -> None:
+def test_arguments_of_a_policy_are_given_as_for_eval(
+    lost: Evaluation, branch_here: Command
+) -> None:
     done = branch_here(
         *("run", "1", "--turn", "2", "--policy", "parrot:hm"),
         *("--policy-kwargs", '{"times": 2}', "--out", "children"),
     )
 
-    assert done.status == 0
+    assert done.returncode == 0
     assert episodes("children")[0].turns[1].action == "hmhm"
 
 
-def test_nothing_but_errors_is_status_1(run: Run, branch_here: Branch) -> None:
+def test_nothing_but_errors_is_status_1(run: Run, branch_here: Command) -> None:
     run(envs="tiny:Silent", policies="noop", episodes=1)
 
     done = branch_here("run", "1", "--turn", "1", "--policy", "solver", "--out", "children")
 
-    assert done.status == 1
+    assert done.returncode == 1
 
 
 def test_a_key_is_written_nowhere(
-    lost: Evaluation, branch_here: Branch, monkeypatch: pytest.MonkeyPatch, server: Any
+    lost: Evaluation, branch_here: Command, monkeypatch: pytest.MonkeyPatch, server: Any
 ) -> None:
     secret = "sk-planted-2f7a"
     monkeypatch.setenv("OPENAI_API_KEY", secret)
@@ -108,14 +97,14 @@ def test_a_key_is_written_nowhere(
         *("run", "1", "--turn", "2", "--policy", f"openai:m@{server.url}", "--out", "children")
     )
 
-    assert done.status == 0
+    assert done.returncode == 0
     assert server.asked[-1].headers["authorization"] == f"Bearer {secret}"
     written = b"".join(path.read_bytes() for path in Path("children").iterdir())
-    assert secret.encode() not in written + done.out.encode()
+    assert secret.encode() not in written + done.stdout.encode()
 
 
 def test_finders_see_no_gap_where_a_branch_began(
-    lost: Evaluation, branch_here: Branch, server: Any, monkeypatch: pytest.MonkeyPatch
+    lost: Evaluation, branch_here: Command, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     branch_here(
@@ -148,7 +137,7 @@ def test_finders_see_no_gap_where_a_branch_began(
     ],
 )
 def test_wrong_use_is_one_line(
-    lost: Evaluation, run: Run, branch_here: Branch, arguments: list[str], message: str
+    lost: Evaluation, run: Run, branch_here: Command, arguments: list[str], message: str
 ) -> None:
     run("begun", policies="noop", episodes=1)
     Path("begun", "episodes.jsonl").unlink()
@@ -156,19 +145,19 @@ def test_wrong_use_is_one_line(
 
     done = branch_here("--policy", "noop", *arguments)
 
-    assert (done.status, done.out) == (2, "")
-    assert message in done.err.splitlines()[-1]
-    assert "Traceback" not in done.err
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
     assert sorted(Path().iterdir()) == before
 
 
-def test_an_environment_that_is_not_installed_is_one_line(run: Run, branch_here: Branch) -> None:
+def test_an_environment_that_is_not_installed_is_one_line(run: Run, branch_here: Command) -> None:
     with registrations_undone():
         gem.register("demo:Guess", "gem.testing.envs:Guess")
         run(envs="demo:Guess", policies="noop", episodes=1)
 
     done = branch_here("run", "1", "--turn", "1", "--policy", "noop")
 
-    assert (done.status, done.out) == (2, "")
-    [line] = done.err.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
     assert "demo:Guess" in line

@@ -3,44 +3,30 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from gem.cli._main import main
 
-
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Done]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 GUESS = ("tiny:Guess", "--policy", "solver", "--episodes", "5")
 PARROT = ("tiny:Guess", "--policy", "parrot:a", "--episodes", "5")
 
 
 @pytest.fixture
-def gem_eval(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def gem_eval(gem_env_here: Command) -> Command:
     """Return a function that runs `gem-env eval` in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Done:
-        capsys.readouterr()
-        status = main(["eval", *arguments])
-        return Done(status, *capsys.readouterr())
-
-    return run
+    return partial(gem_env_here, "eval")
 
 
-def complaint(done: Done) -> str:
-    assert (done.status, done.out) == (2, "")
-    [line] = done.err.splitlines()
+def complaint(done: subprocess.CompletedProcess[str]) -> str:
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
     return line
 
 
@@ -51,10 +37,10 @@ def summary(folder: str = "run") -> Any:
 def test_the_table_is_followed_by_the_folder_and_the_next_command(gem_eval: Command) -> None:
     done = gem_eval(*GUESS, "--out", "run")
 
-    assert (done.status, done.err) == (0, "")
-    assert "tiny:Guess" in done.out
-    assert "1.000 [0.566, 1.000]" in done.out
-    assert done.out.endswith(
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "tiny:Guess" in done.stdout
+    assert "1.000 [0.566, 1.000]" in done.stdout
+    assert done.stdout.endswith(
         "Run folder: run\nNext: gem-env view run\n      gem-env replay run --verify\n"
     )
 
@@ -62,7 +48,7 @@ def test_the_table_is_followed_by_the_folder_and_the_next_command(gem_eval: Comm
 def test_several_policies_are_to_be_compared_next(gem_eval: Command) -> None:
     done = gem_eval(*GUESS, "--policy", "noop", "--out", "run")
 
-    assert done.out.splitlines()[-2:] == [
+    assert done.stdout.splitlines()[-2:] == [
         "      gem-env compare run",
         "      gem-env replay run --verify",
     ]
@@ -80,22 +66,22 @@ def test_json_is_alone_where_a_policy_prints(gem_eval: Command) -> None:
 
     done = gem_eval("tiny:Guess", "--policy", "scripted:./chatty.py:low", "--out", "run", "--json")
 
-    assert json.loads(done.out) == summary()
-    assert "noise" in done.err
+    assert json.loads(done.stdout) == summary()
+    assert "noise" in done.stderr
 
 
 def test_json_is_the_summary_and_nothing_else(gem_eval: Command) -> None:
     done = gem_eval(*GUESS, "--out", "run", "--json")
 
-    assert (done.status, done.err) == (0, "")
-    assert json.loads(done.out) == summary()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == summary()
 
 
 def test_without_a_folder_one_is_made_and_named(gem_eval: Command) -> None:
     done = gem_eval(*GUESS)
 
     [folder] = Path("runs").iterdir()
-    assert f"Run folder: {folder}\n" in done.out
+    assert f"Run folder: {folder}\n" in done.stdout
 
 
 @pytest.mark.slow
@@ -131,7 +117,9 @@ def test_every_option_reaches_the_record(gem_eval: Command) -> None:
     options = [word for pair in given.items() for word in pair]
 
     undecided = 3  # five tasks say too little
-    assert gem_eval(*GUESS, "--policy", "parrot:a", *options, "--out", "run").status == undecided
+    assert (
+        gem_eval(*GUESS, "--policy", "parrot:a", *options, "--out", "run").returncode == undecided
+    )
 
     record = json.loads(Path("run", "run.json").read_text())
     assert record["command"][0] == "gem-env"
@@ -184,8 +172,8 @@ def test_chosen_tasks_and_seeds_are_played_alone(gem_eval: Command) -> None:
 
 
 def test_arguments_of_an_only_policy_stand_alone(gem_eval: Command) -> None:
-    assert gem_eval(*PARROT, "--policy-kwargs", '{"times": 2}', "--out", "run").status == 0
-    assert gem_eval(*PARROT, "--policy-kwargs", '{"times": 2}', "--resume", "run").status == 0
+    assert gem_eval(*PARROT, "--policy-kwargs", '{"times": 2}', "--out", "run").returncode == 0
+    assert gem_eval(*PARROT, "--policy-kwargs", '{"times": 2}', "--resume", "run").returncode == 0
 
     record = json.loads(Path("run", "run.json").read_text())
     assert record["settings"]["policy_kwargs"] == {"parrot:a": {"times": 2}}
@@ -194,8 +182,8 @@ def test_arguments_of_an_only_policy_stand_alone(gem_eval: Command) -> None:
 def test_a_run_is_extended_by_more_episodes(gem_eval: Command) -> None:
     gem_eval(*GUESS, "--out", "run")
 
-    assert gem_eval("--resume", "run", "--episodes", "8").status == 0
-    assert gem_eval("--resume", "run").status == 0
+    assert gem_eval("--resume", "run", "--episodes", "8").returncode == 0
+    assert gem_eval("--resume", "run").returncode == 0
 
     assert summary()["episodes"] == 8
 
@@ -203,7 +191,7 @@ def test_a_run_is_extended_by_more_episodes(gem_eval: Command) -> None:
 def test_the_command_line_wins_over_the_file(gem_eval: Command) -> None:
     Path("e.toml").write_text('envs = "tiny:Echo"\npolicy = "solver"\nepisodes = 3\nout = "run"')
 
-    assert gem_eval("--config", "e.toml", "--episodes", "4").status == 0
+    assert gem_eval("--config", "e.toml", "--episodes", "4").returncode == 0
 
     [result] = summary()["results"]
     assert (result["env_id"], result["episodes"]) == ("tiny:Echo", 4)
@@ -219,7 +207,7 @@ def test_a_policy_is_found_in_the_current_folder(
 
     done = gem_eval("tiny:Guess", "--policy", "scripted:my_scripted_policy:eight")
 
-    assert done.status == 0
+    assert done.returncode == 0
 
 
 def test_an_error_is_told_and_fails_the_command_where_that_is_asked(gem_eval: Command) -> None:
@@ -227,13 +215,15 @@ def test_an_error_is_told_and_fails_the_command_where_that_is_asked(gem_eval: Co
 
     done = gem_eval(*broken)
 
-    assert (done.status, done.err) == (0, "")
-    assert gem_eval(*broken, "--fail-on-error").status == 1
-    assert "The first error of random on tiny:Broken: RuntimeError: the wheel came off" in done.out
+    assert (done.returncode, done.stderr) == (0, "")
+    assert gem_eval(*broken, "--fail-on-error").returncode == 1
+    assert (
+        "The first error of random on tiny:Broken: RuntimeError: the wheel came off" in done.stdout
+    )
 
 
 def test_a_policy_that_fails_in_every_episode_fails_the_command(gem_eval: Command) -> None:
-    assert gem_eval("tiny:Silent", "--policy", "solver", "--episodes", "3").status == 1
+    assert gem_eval("tiny:Silent", "--policy", "solver", "--episodes", "3").returncode == 1
 
 
 def test_resume_alone_takes_everything_from_the_folder(gem_eval: Command) -> None:
@@ -241,7 +231,7 @@ def test_resume_alone_takes_everything_from_the_folder(gem_eval: Command) -> Non
     expected = Path("run", "episodes.jsonl").read_bytes()
     Path("run", "episodes.jsonl").write_bytes(expected[:-1000])
 
-    assert gem_eval("--resume", "run").status == 0
+    assert gem_eval("--resume", "run").returncode == 0
 
     assert Path("run", "episodes.jsonl").read_bytes().count(b"\n") == 5
 
@@ -253,9 +243,9 @@ def test_a_summary_that_cannot_be_written_is_written_on_resuming(gem_eval: Comma
 
     done = gem_eval("--resume", "run")
 
-    assert done.status == 1
-    assert "1.000 [0.566, 1.000]" in done.out
-    [line] = done.err.splitlines()
+    assert done.returncode == 1
+    assert "1.000 [0.566, 1.000]" in done.stdout
+    [line] = done.stderr.splitlines()
     assert "The summary cannot be written" in line
     assert line.endswith("gem-env eval --resume run")
     assert sorted(path.name for path in Path("run").iterdir()) == [
@@ -264,14 +254,14 @@ def test_a_summary_that_cannot_be_written_is_written_on_resuming(gem_eval: Comma
         "summary.json",
     ]
     Path("run", "summary.json").rmdir()
-    assert gem_eval("--resume", "run").status == 0
+    assert gem_eval("--resume", "run").returncode == 0
     assert summary()["episodes"] == 5
 
 
 def test_resume_with_the_same_command_is_the_same(gem_eval: Command) -> None:
     gem_eval(*GUESS, "--out", "run")
 
-    assert gem_eval(*GUESS, "--resume", "run", "--concurrency", "1").status == 0
+    assert gem_eval(*GUESS, "--resume", "run", "--concurrency", "1").returncode == 0
 
 
 def test_resume_of_another_evaluation_is_refused_by_what_differs(gem_eval: Command) -> None:
@@ -358,6 +348,6 @@ def test_wrong_use_is_one_line_and_makes_nothing(
 def test_help_has_an_example_and_names_the_policies(gem_eval: Command) -> None:
     done = gem_eval("--help")
 
-    assert done.status == 0
-    assert "gem-env eval --resume" in done.out
-    assert "openai:MODEL@BASE_URL" in done.out
+    assert done.returncode == 0
+    assert "gem-env eval --resume" in done.stdout
+    assert "openai:MODEL@BASE_URL" in done.stdout

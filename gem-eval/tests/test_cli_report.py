@@ -4,39 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from gem import EpisodeLog
 from gem.cli._main import main
 
-
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Done]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def gem_env_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
-    """Return a function that runs `gem-env` in an empty folder, where a run of ten is."""
-    monkeypatch.chdir(tmp_path)
+def gem_env_here(gem_env_here: Command) -> Command:
+    """Return a function that runs `gem-env` in a folder where a run of ten is."""
     evaluation = ("eval", "tiny:Guess", "--policy", "solver", "--policy", "random")
-    assert main([*evaluation, "--episodes", "5", "--out", "run"]) == 0
-
-    def run(*arguments: str) -> Done:
-        capsys.readouterr()
-        return Done(main(list(arguments)), *capsys.readouterr())
-
-    return run
+    assert gem_env_here(*evaluation, "--episodes", "5", "--out", "run").returncode == 0
+    return gem_env_here
 
 
 def written(folder: str) -> dict[str, tuple[bytes, int]]:
@@ -46,12 +31,12 @@ def written(folder: str) -> dict[str, tuple[bytes, int]]:
 
 
 def test_a_finished_run_is_shown_as_it_was_at_its_end(gem_env_here: Command) -> None:
-    again = gem_env_here("eval", "--resume", "run").out.partition("\n\nRun folder")[0]
+    again = gem_env_here("eval", "--resume", "run").stdout.partition("\n\nRun folder")[0]
 
     done = gem_env_here("report", "run")
 
-    assert done.status == 0
-    assert done.out == f"run: 10 of 10 episodes\n{again}\n"
+    assert done.returncode == 0
+    assert done.stdout == f"run: 10 of 10 episodes\n{again}\n"
 
 
 def test_a_run_that_is_being_written_is_shown_and_left_alone(gem_env_here: Command) -> None:
@@ -64,13 +49,13 @@ def test_a_run_that_is_being_written_is_shown_and_left_alone(gem_env_here: Comma
     done = gem_env_here("report", "run")
 
     os.close(log_of_another)
-    assert done.out.startswith("run: 7 of 10 episodes, the last ended ")
+    assert done.stdout.startswith("run: 7 of 10 episodes, the last ended ")
     assert written("run") == before
 
 
 def test_a_log_that_another_run_holds_can_be_read(gem_env_here: Command) -> None:
     with EpisodeLog("run/episodes.jsonl"):
-        assert gem_env_here("report", "run").status == 0
+        assert gem_env_here("report", "run").returncode == 0
 
 
 def test_a_run_without_an_episode_is_shown(gem_env_here: Command) -> None:
@@ -78,8 +63,8 @@ def test_a_run_without_an_episode_is_shown(gem_env_here: Command) -> None:
 
     done = gem_env_here("report", "run")
 
-    assert done.status == 0
-    assert done.out.startswith("run: 0 of 10 episodes\n")
+    assert done.returncode == 0
+    assert done.stdout.startswith("run: 0 of 10 episodes\n")
     assert sorted(path.name for path in Path("run").iterdir()) == ["run.json", "summary.json"]
 
 
@@ -88,7 +73,7 @@ def test_a_run_that_was_stopped_before_its_first_episode_names_no_last_one(
 ) -> None:
     Path("run", "episodes.jsonl").write_bytes(b"")
 
-    assert gem_env_here("report", "run").out.startswith("run: 0 of 10 episodes\n")
+    assert gem_env_here("report", "run").stdout.startswith("run: 0 of 10 episodes\n")
 
 
 def test_an_episode_that_was_tried_again_is_counted_once(gem_env_here: Command) -> None:
@@ -97,9 +82,9 @@ def test_an_episode_that_was_tried_again_is_counted_once(gem_env_here: Command) 
 
     done = gem_env_here("report", "broken")
 
-    assert done.status == 0
-    assert done.out.startswith("broken: 20 of 20 episodes, ")
-    assert " tries that ended by an error were made again" in done.out
+    assert done.returncode == 0
+    assert done.stdout.startswith("broken: 20 of 20 episodes, ")
+    assert " tries that ended by an error were made again" in done.stdout
 
 
 def test_several_runs_have_a_table_each(gem_env_here: Command) -> None:
@@ -107,8 +92,8 @@ def test_several_runs_have_a_table_each(gem_env_here: Command) -> None:
 
     done = gem_env_here("report", "run", "other")
 
-    assert "run: 10 of 10 episodes\n" in done.out
-    assert "\n\nother: 3 of 3 episodes\n" in done.out
+    assert "run: 10 of 10 episodes\n" in done.stdout
+    assert "\n\nother: 3 of 3 episodes\n" in done.stdout
 
 
 def test_a_reader_that_has_seen_enough_ends_the_report(
@@ -125,7 +110,7 @@ def test_a_reader_that_has_seen_enough_ends_the_report(
 def test_json_is_a_list_of_summaries(gem_env_here: Command) -> None:
     summary = json.loads(Path("run", "summary.json").read_bytes())
 
-    [found] = json.loads(gem_env_here("report", "run", "--json").out)
+    [found] = json.loads(gem_env_here("report", "run", "--json").stdout)
 
     assert {**found, "counters": None} == {**summary, "counters": None}
 
@@ -136,14 +121,14 @@ def test_a_training_is_no_run_and_its_evaluations_are(gem_env_here: Command) -> 
 
     done = gem_env_here("report", "guess")
 
-    assert (done.status, done.out) == (2, "")
-    assert "`gem-env view guess` shows it, and its evaluations are runs" in done.err
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "`gem-env view guess` shows it, and its evaluations are runs" in done.stderr
 
 
 @pytest.mark.parametrize("path", ["nowhere", "run/run.json", "."])
 def test_what_is_no_run_folder_is_one_line(gem_env_here: Command, path: str) -> None:
     done = gem_env_here("report", "run", path)
 
-    assert (done.status, done.out) == (2, "")
-    [line] = done.err.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
     assert "is no run folder" in line

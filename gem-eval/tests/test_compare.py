@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 import gem_eval
-from gem.cli._main import main
 from gem_eval import CompareError, Comparison, Evaluation, RunFolderError
 
 Run = Callable[..., Evaluation]
-
-
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def compare_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Done]:
+def compare_here(gem_env_here: Command) -> Command:
     """Return a function that runs `gem-env compare` in the folder of the runs."""
-    monkeypatch.chdir(tmp_path)
-
-    def compare(*arguments: str) -> Done:
-        capsys.readouterr()
-        return Done(main(["compare", *arguments]), *capsys.readouterr())
-
-    return compare
+    return partial(gem_env_here, "compare")
 
 
 def test_policies_of_one_run_pair_by_their_tasks(run: Run) -> None:
@@ -199,20 +187,20 @@ def test_it_is_a_table(run: Run) -> None:
     ],
 )
 def test_the_verdict_comes_first_and_is_the_status(
-    run: Run, compare_here: Callable[..., Done], options: list[str], status: int, word: str
+    run: Run, compare_here: Command, options: list[str], status: int, word: str
 ) -> None:
     run(policies=["solver", "random"])
     run("few", policies="solver", episodes=3)
 
     done = compare_here("run", *options)
 
-    assert done.status == status
-    assert done.out.startswith(word)
-    assert "95% intervals" in done.out
+    assert done.returncode == status
+    assert done.stdout.startswith(word)
+    assert "95% intervals" in done.stdout
 
 
 def test_children_of_a_branch_pair_by_their_number_and_each_counts(
-    run: Run, compare_here: Callable[..., Done]
+    run: Run, compare_here: Command
 ) -> None:
     lost = run(policies="random", env_kwargs={"highest": 100, "max_turns": 9}, episodes=2)
     options: dict[str, Any] = {"turn": 1, "repeats": 20}
@@ -220,7 +208,7 @@ def test_children_of_a_branch_pair_by_their_number_and_each_counts(
     gem_eval.branch(lost.path, 1, "noop", out="others", **options | {"repeats": 8})
 
     both = gem_eval.compare("children")
-    printed = compare_here("children").out
+    printed = compare_here("children").stdout
 
     over_all = both.differences[0].over_all
     assert (both.pairs_of, both.verdict) == ("child", "BETTER")
@@ -245,13 +233,13 @@ def test_children_beside_a_run_that_is_no_branch_are_repeats_of_one_task(run: Ru
 
 
 def test_a_sampled_test_is_called_so_and_its_least_p_is_a_bound(
-    run: Run, compare_here: Callable[..., Done]
+    run: Run, compare_here: Command
 ) -> None:
     run(policies=["random", "solver"], episodes=40, repeats=3)
     run("once", policies=["random", "solver"], episodes=40)
 
-    sampled = compare_here("run").out
-    exact = compare_here("once").out
+    sampled = compare_here("run").stdout
+    exact = compare_here("once").stdout
 
     assert " (p < 0.0002)." in sampled.splitlines()[0]
     assert sampled.endswith("p is of a test that samples 9,999 flips of signs.\n")
@@ -260,31 +248,29 @@ def test_a_sampled_test_is_called_so_and_its_least_p_is_a_bound(
     assert (estimated.test, estimated.p_is_bound, estimated.p_value) == ("sampled", True, 0.0002)
 
 
-def test_flips_are_listed_as_many_as_are_asked_for(
-    run: Run, compare_here: Callable[..., Done]
-) -> None:
+def test_flips_are_listed_as_many_as_are_asked_for(run: Run, compare_here: Command) -> None:
     run()
 
-    lines = compare_here("run", "--flips", "2").out.splitlines()
+    lines = compare_here("run", "--flips", "2").stdout.splitlines()
 
     [where] = [number for number, line in enumerate(lines) if line.startswith("Flipped: ")]
     assert "; the first 2:" in lines[where]
     assert [line.split()[0] for line in lines[where + 2 : where + 4]] == ["lost", "lost"]
     assert lines[where + 4] == ""
-    assert "Flipped" not in compare_here("run", "--flips", "0").out
+    assert "Flipped" not in compare_here("run", "--flips", "0").stdout
 
 
-def test_json_is_the_comparison(run: Run, compare_here: Callable[..., Done]) -> None:
+def test_json_is_the_comparison(run: Run, compare_here: Command) -> None:
     run()
 
     done = compare_here("run", "--json")
 
-    assert done.status == 1
-    assert json.loads(done.out) == gem_eval.compare("run").to_json()
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == gem_eval.compare("run").to_json()
 
 
 def test_a_policy_of_errors_alone_keeps_nobody_else_from_a_comparison(
-    run: Run, compare_here: Callable[..., Done]
+    run: Run, compare_here: Command
 ) -> None:
     def raising(_: object) -> str:
         raise RuntimeError("no answer today")
@@ -301,23 +287,23 @@ def test_a_policy_of_errors_alone_keeps_nobody_else_from_a_comparison(
     assert random.over_all == gem_eval.compare("alone").differences[0].over_all
     assert [(each.name, each.why) for each in comparison.unmatched] == [("raising", why)]
     assert [each.ended_by_error for each in comparison.unmatched[0].unpaired] == [20]
-    assert f"\nNot compared: raising ({why}).\nLeft out: 20 tasks of tiny:Guess" in done.out
-    assert done.status == 1
-    assert (beside_it.status, why in beside_it.err) == (2, True)
+    assert f"\nNot compared: raising ({why}).\nLeft out: 20 tasks of tiny:Guess" in done.stdout
+    assert done.returncode == 1
+    assert (beside_it.returncode, why in beside_it.stderr) == (2, True)
 
 
-def test_who_is_not_compared_is_undecided(run: Run, compare_here: Callable[..., Done]) -> None:
+def test_who_is_not_compared_is_undecided(run: Run, compare_here: Command) -> None:
     run("run", policies=["random", "solver"])
     run("begun", policies="noop")
     Path("begun", "episodes.jsonl").unlink()
 
     done = compare_here("begun", "run", "--json")
 
-    compared = Comparison.model_validate_json(done.out)
+    compared = Comparison.model_validate_json(done.stdout)
     assert [side.name for side in compared.sides] == ["random", "solver"]
     assert compared.differences[0].verdict == "BETTER"
     assert [each.why for each in compared.unmatched] == ["noop has played nothing yet"]
-    assert (compared.verdict, done.status) == ("UNDECIDED", 3)
+    assert (compared.verdict, done.returncode) == ("UNDECIDED", 3)
 
 
 def test_two_of_which_errors_ended_other_tasks_are_told_so(run: Run) -> None:
@@ -355,7 +341,7 @@ def test_two_of_which_errors_ended_other_tasks_are_told_so(run: Run) -> None:
     ],
 )
 def test_wrong_use_is_one_line(
-    run: Run, compare_here: Callable[..., Done], arguments: list[str], message: str
+    run: Run, compare_here: Command, arguments: list[str], message: str
 ) -> None:
     run(episodes=2)
     run("alone", policies="solver", episodes=2)
@@ -365,19 +351,19 @@ def test_wrong_use_is_one_line(
 
     done = compare_here(*arguments)
 
-    assert (done.status, done.out) == (2, "")
-    assert message in done.err.splitlines()[-1]
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr.splitlines()[-1]
 
 
-def test_a_damaged_log_is_one_line(run: Run, compare_here: Callable[..., Done]) -> None:
+def test_a_damaged_log_is_one_line(run: Run, compare_here: Command) -> None:
     run()
     log = Path("run", "episodes.jsonl")
     log.write_bytes(b"no episode\n" + log.read_bytes())
 
     done = compare_here("run")
 
-    assert done.status == 2
-    [line] = done.err.splitlines()
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
     assert "line 1" in line
 
 

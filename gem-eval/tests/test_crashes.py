@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from gem import read_episodes
-
 pytestmark = pytest.mark.slow
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Key = tuple[str, int, int, int]
+Fingerprints = Callable[[Path], dict[Key, str]]
 
 EVALUATION = ["eval", "tiny:Guess", "tiny:Lamps", "--policy", "solver", "--policy", "random"]
 EVALUATION += ["--policy", "scripted:gem_eval_tiny.policies:Patient"]
@@ -33,17 +32,10 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
-def fingerprints(folder: Path) -> dict[Key, str]:
-    found: dict[Key, str] = {}
-    for episode in read_episodes(folder / "episodes.jsonl"):
-        key = (episode.policy, episode.env_index, episode.episode_index, episode.repeat)
-        assert key not in found
-        found[key] = episode.fingerprint()
-    return found
-
-
 @pytest.fixture(scope="module")
-def expected(site: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Key, str]:
+def expected(
+    site: Path, tmp_path_factory: pytest.TempPathFactory, fingerprints: Fingerprints
+) -> dict[Key, str]:
     """Return the fingerprints of a run that nobody disturbed."""
     folder = tmp_path_factory.mktemp("undisturbed") / "run"
     from gem.cli._main import main
@@ -95,6 +87,7 @@ def test_a_killed_run_goes_on_to_the_same_episodes(
     gem_env: Run,
     tmp_path: Path,
     expected: dict[Key, str],
+    fingerprints: Fingerprints,
     share: float,
 ) -> None:
     process = begin()
@@ -115,7 +108,11 @@ def test_a_killed_run_goes_on_to_the_same_episodes(
 
 
 def test_ctrl_c_keeps_what_finished_and_says_how_to_go_on(
-    begin: Callable[[], Process], gem_env: Run, tmp_path: Path, expected: dict[Key, str]
+    begin: Callable[[], Process],
+    gem_env: Run,
+    tmp_path: Path,
+    expected: dict[Key, str],
+    fingerprints: Fingerprints,
 ) -> None:
     process = begin()
     wait_for_log(process, tmp_path / "run" / "episodes.jsonl", SIZE // 10)
@@ -134,7 +131,12 @@ def test_ctrl_c_keeps_what_finished_and_says_how_to_go_on(
 
 @pytest.mark.parametrize(("hash_seed", "concurrency"), [("1", "1"), ("2", "7"), ("1", "64")])
 def test_any_process_and_concurrency_gives_the_same_episodes(
-    gem_env: Run, tmp_path: Path, expected: dict[Key, str], hash_seed: str, concurrency: str
+    gem_env: Run,
+    tmp_path: Path,
+    expected: dict[Key, str],
+    fingerprints: Fingerprints,
+    hash_seed: str,
+    concurrency: str,
 ) -> None:
     options = ["--concurrency", concurrency, "--out", "run"]
 
@@ -158,7 +160,11 @@ def limited(
 
 
 def test_a_full_disk_stops_the_run_and_loses_nothing(
-    variables: dict[str, str], gem_env: Run, tmp_path: Path, expected: dict[Key, str]
+    variables: dict[str, str],
+    gem_env: Run,
+    tmp_path: Path,
+    expected: dict[Key, str],
+    fingerprints: Fingerprints,
 ) -> None:
     done = limited(variables, tmp_path, 100_000, *EVALUATION, QUIET, "--out", "run")
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 import gem_eval
-from gem.cli._main import main
 from gem_eval.preview import Preview, preview
 
 KEY = "sk-0123456789abcdef"
@@ -79,31 +80,19 @@ class Once(gem.Env):
 """
 
 
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Done]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def gem_env(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def dry_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gem_env_here: Command
 ) -> Iterator[Command]:
     """Return a function that runs `gem-env eval --dry-run` beside a file of environments."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("COLUMNS", "120")
     (tmp_path / "own.py").write_text(OWN)
 
-    def run(*arguments: str) -> Done:
-        capsys.readouterr()
-        status = main(["eval", *arguments, "--dry-run"])
-        return Done(status, *capsys.readouterr())
-
-    yield run
+    yield partial(gem_env_here, "eval", "--dry-run")
     left = {path.name for path in tmp_path.iterdir()} - {"__pycache__"}
     assert left <= {"own.py", "prices.toml", "run"}
 
@@ -189,14 +178,14 @@ def test_requests_tokens_and_money_are_estimated() -> None:
     assert unpriced.cost is None
 
 
-def test_the_table_is_followed_by_the_prompts(gem_env: Command, tmp_path: Path) -> None:
+def test_the_table_is_followed_by_the_prompts(dry_run: Command, tmp_path: Path) -> None:
     (tmp_path / "prices.toml").write_text("m = {prompt = 1, completion = 1}")
     options = ("--policy", "openai:m@http://localhost:1/v1", "--policy", "random", "--repeats", "2")
 
-    done = gem_env("tiny:Guess", "tiny:Numbered", *options, "--prices", "prices.toml")
+    done = dry_run("tiny:Guess", "tiny:Numbered", *options, "--prices", "prices.toml")
 
-    assert (done.status, done.err) == (0, "")
-    lines = done.out.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
     assert lines[0] == "A dry run of 424 episodes, seed 0, each seed 2 times."
     assert lines[2].split() == [
         *("environment", "policy", "episodes", "requests"),
@@ -204,40 +193,40 @@ def test_the_table_is_followed_by_the_prompts(gem_env: Command, tmp_path: Path) 
     ]
     assert lines[3].split()[:3] == ["tiny:Guess", "m", "200"]
     assert lines[4].split()[3:] == ["-", "-", "-", "-"]
-    assert "Altogether at most " in done.out
-    assert "Estimated: as many requests as an environment allows turns" in done.out
-    assert "The first request, of seed " in done.out
-    assert ", task " in done.out
-    assert "m: POST http://localhost:1/v1/chat/completions\n{\n" in done.out
-    assert done.out.endswith("\nNo model was asked, and no folder was made.\n")
-    assert KEY not in done.out
+    assert "Altogether at most " in done.stdout
+    assert "Estimated: as many requests as an environment allows turns" in done.stdout
+    assert "The first request, of seed " in done.stdout
+    assert ", task " in done.stdout
+    assert "m: POST http://localhost:1/v1/chat/completions\n{\n" in done.stdout
+    assert done.stdout.endswith("\nNo model was asked, and no folder was made.\n")
+    assert KEY not in done.stdout
 
 
-def test_an_environment_without_a_limit_of_turns_is_said(gem_env: Command) -> None:
+def test_an_environment_without_a_limit_of_turns_is_said(dry_run: Command) -> None:
     policy = ("--policy", "openai:m@http://localhost:1/v1")
 
-    done = gem_env("tiny:Silent", *policy)
+    done = dry_run("tiny:Silent", *policy)
 
-    assert "tiny:Silent has no limit of turns. --max-turns gives it one.\n" in done.out
-    assert "tiny:Silent: no limit of turns; seeds " in done.out
-    assert "Altogether" not in done.out
-
-
-def test_a_hostile_prompt_is_shown_as_text(gem_env: Command) -> None:
-    done = gem_env("./own.py:Hostile", "--policy", "openai:m@http://localhost:1/v1")
-
-    assert done.status == 0
-    assert not set(done.out) & {"\x1b", "\u202e", "\ud800"}
-    assert "\\u001b[2J" in done.out
-    assert "base64,iVBORw==" not in done.out
-    assert "..." in done.out
-    assert '[tool] {"type": "function", "function": {"name": "look"' in done.out
+    assert "tiny:Silent has no limit of turns. --max-turns gives it one.\n" in done.stdout
+    assert "tiny:Silent: no limit of turns; seeds " in done.stdout
+    assert "Altogether" not in done.stdout
 
 
-def test_an_image_is_whole_in_json(gem_env: Command) -> None:
-    done = gem_env("./own.py:Hostile", "--policy", "openai:m@http://localhost:1/v1", "--json")
+def test_a_hostile_prompt_is_shown_as_text(dry_run: Command) -> None:
+    done = dry_run("./own.py:Hostile", "--policy", "openai:m@http://localhost:1/v1")
 
-    plain = json.loads(done.out)
+    assert done.returncode == 0
+    assert not set(done.stdout) & {"\x1b", "\u202e", "\ud800"}
+    assert "\\u001b[2J" in done.stdout
+    assert "base64,iVBORw==" not in done.stdout
+    assert "..." in done.stdout
+    assert '[tool] {"type": "function", "function": {"name": "look"' in done.stdout
+
+
+def test_an_image_is_whole_in_json(dry_run: Command) -> None:
+    done = dry_run("./own.py:Hostile", "--policy", "openai:m@http://localhost:1/v1", "--json")
+
+    plain = json.loads(done.stdout)
     [forecast] = plain["forecasts"]
     [message] = forecast["request"]["body"]["messages"]
     image = message["content"][1]["image_url"]["url"]
@@ -250,26 +239,26 @@ def test_an_image_is_whole_in_json(gem_env: Command) -> None:
     assert forecast["prompt_tokens"] == 400 * -(-characters // 4)
 
 
-def test_a_finished_prompt_is_shown(gem_env: Command) -> None:
-    done = gem_env("./own.py:Finished", "--policy", "openai:m@http://localhost:1/v1")
+def test_a_finished_prompt_is_shown(dry_run: Command) -> None:
+    done = dry_run("./own.py:Finished", "--policy", "openai:m@http://localhost:1/v1")
 
-    assert "\n<|user|>Say \\x07 7.<|assistant|>\n" in done.out
-    assert "POST http://localhost:1/v1/completions\n" in done.out
-
-
-def test_an_environment_that_fails_is_told_and_the_status_is_1(gem_env: Command) -> None:
-    done = gem_env("tiny:Guess", "./own.py:Failing", "--policy", "openai:m@http://localhost:1/v1")
-
-    assert done.status == 1
-    assert "It fails: RuntimeError: the wheel came off (own.py, line " in done.out
-    assert done.out.count("POST ") == 1
+    assert "\n<|user|>Say \\x07 7.<|assistant|>\n" in done.stdout
+    assert "POST http://localhost:1/v1/completions\n" in done.stdout
 
 
-def test_one_that_cannot_be_made_again_has_no_known_limit(gem_env: Command) -> None:
-    done = gem_env("./own.py:Once", "--policy", "noop", "--json")
+def test_an_environment_that_fails_is_told_and_the_status_is_1(dry_run: Command) -> None:
+    done = dry_run("tiny:Guess", "./own.py:Failing", "--policy", "openai:m@http://localhost:1/v1")
 
-    assert done.status == 0
-    assert json.loads(done.out)["environments"][0]["max_turns"] is None
+    assert done.returncode == 1
+    assert "It fails: RuntimeError: the wheel came off (own.py, line " in done.stdout
+    assert done.stdout.count("POST ") == 1
+
+
+def test_one_that_cannot_be_made_again_has_no_known_limit(dry_run: Command) -> None:
+    done = dry_run("./own.py:Once", "--policy", "noop", "--json")
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["environments"][0]["max_turns"] is None
 
 
 @pytest.mark.parametrize(
@@ -282,9 +271,9 @@ def test_one_that_cannot_be_made_again_has_no_known_limit(gem_env: Command) -> N
         (("tiny:Guess", "--policy", "openai:m"), "names no model and address"),
     ],
 )
-def test_wrong_use_is_one_line(gem_env: Command, arguments: tuple[str, ...], what: str) -> None:
-    done = gem_env(*arguments)
+def test_wrong_use_is_one_line(dry_run: Command, arguments: tuple[str, ...], what: str) -> None:
+    done = dry_run(*arguments)
 
-    assert (done.status, done.out) == (2, "")
-    [line] = done.err.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
     assert re.search(what, line)

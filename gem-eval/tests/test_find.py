@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 import gem_eval
 from gem import EpisodeLog, read_episodes, registry
-from gem.cli._main import main
 from gem.testing import fake_plugin
 from gem_eval import Evaluation, FindError, Found
 from gem_eval.finding import example_episode, example_turn
@@ -20,29 +20,13 @@ from gem_eval.finding.installed import GROUP
 from gem_eval.finding.tally import Cell, Tally
 
 Run = Callable[..., Evaluation]
-
-
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Find = Callable[..., Done]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def find_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Find:
+def find_here(gem_env_here: Command) -> Command:
     """Return a function that runs `gem-env find` in the folder of the runs."""
-    monkeypatch.chdir(tmp_path)
-
-    def find(*arguments: str) -> Done:
-        capsys.readouterr()
-        return Done(main(["find", *arguments]), *capsys.readouterr())
-
-    return find
+    return partial(gem_env_here, "find")
 
 
 @pytest.fixture
@@ -189,13 +173,13 @@ def test_it_is_a_table(odd_run: str) -> None:
     assert set(table["policy"]) == {"noop", "random"}
 
 
-def test_counts_come_first_and_then_the_places(odd_run: str, find_here: Find) -> None:
+def test_counts_come_first_and_then_the_places(odd_run: str, find_here: Command) -> None:
     chosen = ("--policy", "noop", "--finder", "loop", "--finder", "truncated", "--examples", "1")
 
     done = find_here("run", *chosen)
 
-    assert (done.status, done.err) == (0, "")
-    lines = done.out.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
     assert lines[0] == "run: 8 of 24 episodes with findings"
     assert lines[2].split() == ["finder", "environment", "policy", "episodes", "share"]
     assert lines[3].split()[:6] == ["loop", "tiny:Lamps", "noop", "8", "of", "8"]
@@ -209,61 +193,61 @@ def test_counts_come_first_and_then_the_places(odd_run: str, find_here: Find) ->
     assert lines[-1] == "In brackets: 95% intervals. A finding is a hint, and no verdict."
 
 
-def test_of_several_runs_each_line_says_which(run: Run, find_here: Find) -> None:
+def test_of_several_runs_each_line_says_which(run: Run, find_here: Command) -> None:
     run("first", policies="noop", envs="tiny:Numbered", episodes="all")
     run("second", policies="noop")
 
     done = find_here("first", "second", "--finder", "hollow_answer")
 
-    assert " first " in done.out.splitlines()[3]
-    assert "  second line 20, turn 1 (tiny:Guess, seed " in done.out
+    assert " first " in done.stdout.splitlines()[3]
+    assert "  second line 20, turn 1 (tiny:Guess, seed " in done.stdout
 
 
 def test_a_narrow_terminal_shows_two_tables(
-    odd_run: str, find_here: Find, monkeypatch: pytest.MonkeyPatch
+    odd_run: str, find_here: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "50")
 
-    lines = find_here("run", "--policy", "noop", "--finder", "loop").out.splitlines()
+    lines = find_here("run", "--policy", "noop", "--finder", "loop").stdout.splitlines()
 
     assert [line.split()[0] for line in lines[2:8] if line] == ["finder", "loop"] * 2
 
 
-def test_where_nothing_is_odd_it_says_so(run: Run, find_here: Find) -> None:
+def test_where_nothing_is_odd_it_says_so(run: Run, find_here: Command) -> None:
     run(policies="solver")
 
     done = find_here("run", "--finder", "loop")
 
-    assert (done.status, done.out) == (0, "run: 0 of 20 episodes with findings\n")
+    assert (done.returncode, done.stdout) == (0, "run: 0 of 20 episodes with findings\n")
 
 
-def test_a_task_is_named_by_its_number(run: Run, find_here: Find) -> None:
+def test_a_task_is_named_by_its_number(run: Run, find_here: Command) -> None:
     run(policies="noop", envs="tiny:Numbered", episodes="all")
 
     done = find_here("run", "--finder", "hollow_answer", "--examples", "9")
 
-    assert all(f"(tiny:Numbered, task {task})" in done.out for task in range(6))
+    assert all(f"(tiny:Numbered, task {task})" in done.stdout for task in range(6))
 
 
-def test_json_is_what_was_found(odd_run: str, find_here: Find) -> None:
+def test_json_is_what_was_found(odd_run: str, find_here: Command) -> None:
     done = find_here("run", "--json", "--examples", "2")
 
-    assert json.loads(done.out) == gem_eval.find("run", examples=2).to_json()
+    assert json.loads(done.stdout) == gem_eval.find("run", examples=2).to_json()
 
 
-def test_a_run_without_a_log_is_looked_at(run: Run, find_here: Find) -> None:
+def test_a_run_without_a_log_is_looked_at(run: Run, find_here: Command) -> None:
     run()
     Path("run", "episodes.jsonl").unlink()
 
-    assert find_here("run").out == "run: 0 of 0 episodes with findings\n"
+    assert find_here("run").stdout == "run: 0 of 0 episodes with findings\n"
 
 
-def test_the_installed_finders_are_listed(find_here: Find) -> None:
-    lines = find_here("--list").out.splitlines()
+def test_the_installed_finders_are_listed(find_here: Command) -> None:
+    lines = find_here("--list").stdout.splitlines()
 
     assert lines[0].split() == ["finder", "brought", "by", "what", "is", "odd"]
     assert [line.split()[0] for line in lines[1:3]] == ["environment_error", "truncated"]
-    [plain] = json.loads(find_here("--list", "--finder", "loop", "--json").out)["finders"]
+    [plain] = json.loads(find_here("--list", "--finder", "loop", "--json").stdout)["finders"]
     assert (plain["id"], plain["distribution"]) == ("loop", "gem-eval")
 
 
@@ -293,21 +277,21 @@ def leaving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("leaving")
-def test_what_fails_is_named_below_and_takes_nothing_down(run: Run, find_here: Find) -> None:
+def test_what_fails_is_named_below_and_takes_nothing_down(run: Run, find_here: Command) -> None:
     run(policies="noop")
 
     done = find_here("run")
 
-    assert done.status == 0
-    assert "hollow_answer" in done.out
-    lost, left = done.out.splitlines()[-2:]
+    assert done.returncode == 0
+    assert "hollow_answer" in done.stdout
+    lost, left = done.stdout.splitlines()[-2:]
     assert lost.startswith("The finders of acme-lost cannot be loaded: ModuleNotFoundError")
     assert left == (
         "The finder leaving of acme-left failed at line 1 of run and at 19 more, and was left "
         "out there: SystemExit: \\x1b[2J no more."
     )
     assert gem_eval.find("run").problems == (lost, left)
-    assert find_here("--list").out.splitlines()[-1] == lost
+    assert find_here("--list").stdout.splitlines()[-1] == lost
 
 
 @pytest.mark.parametrize(
@@ -323,28 +307,28 @@ def test_what_fails_is_named_below_and_takes_nothing_down(run: Run, find_here: F
     ],
 )
 def test_wrong_use_is_one_line(
-    run: Run, find_here: Find, arguments: list[str], message: str
+    run: Run, find_here: Command, arguments: list[str], message: str
 ) -> None:
     run(episodes=2)
 
     done = find_here(*arguments)
 
-    assert (done.status, done.out) == (2, "")
-    assert message in done.err.splitlines()[-1]
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr.splitlines()[-1]
 
 
-def test_a_damaged_log_is_one_line(run: Run, find_here: Find) -> None:
+def test_a_damaged_log_is_one_line(run: Run, find_here: Command) -> None:
     run(episodes=2)
     log = Path("run", "episodes.jsonl")
     log.write_bytes(b"no episode\n" + log.read_bytes())
 
     done = find_here("run")
 
-    assert done.status == 2
-    assert "Line 1 of run/episodes.jsonl is not an episode" in done.err
+    assert done.returncode == 2
+    assert "Line 1 of run/episodes.jsonl is not an episode" in done.stderr
 
 
-def test_a_log_that_is_being_written_is_read_and_left_alone(run: Run, find_here: Find) -> None:
+def test_a_log_that_is_being_written_is_read_and_left_alone(run: Run, find_here: Command) -> None:
     run(policies="noop")
     log = Path("run", "episodes.jsonl")
     log.write_bytes(log.read_bytes()[:-40])
@@ -352,7 +336,7 @@ def test_a_log_that_is_being_written_is_read_and_left_alone(run: Run, find_here:
     with EpisodeLog(log):  # which removes the half line
         done = find_here("run", "--finder", "hollow_answer")
 
-    assert done.out.startswith("run: 19 of 19 episodes with findings\n")
+    assert done.stdout.startswith("run: 19 of 19 episodes with findings\n")
 
 
 def test_a_policy_can_be_chosen_by_its_short_name(run: Run) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import statistics
+import subprocess
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 import gem
 import gem_eval
-from gem.cli._main import main
 from gem_eval.errors import RunFolderError, SettingsError
 
 PUT = '''
@@ -48,42 +48,28 @@ class Failing:
 '''
 
 
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Done]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def gem_env_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def gem_env_here(gem_env_here: Command) -> Command:
     """Return a function that runs `gem-env` in a folder with an environment and its players."""
-    monkeypatch.chdir(tmp_path)
     Path("put.py").write_text(PUT)
-
-    def run(*arguments: str) -> Done:
-        capsys.readouterr()
-        return Done(main(list(arguments)), *capsys.readouterr())
-
-    return run
+    return gem_env_here
 
 
 PLAY = ("eval", "./put.py:Put", "--policy", "scripted:./put.py:Reader", "--episodes", "30")
 
 
 def test_the_same_tasks_are_played_with_every_value(gem_env_here: Command) -> None:
-    assert gem_env_here(*PLAY, "--vary", "way=0:4", "--out", "run").status == 0
+    assert gem_env_here(*PLAY, "--vary", "way=0:4", "--out", "run").returncode == 0
 
     earned: dict[int, dict[int, float]] = defaultdict(dict)
     for episode in gem.read_episodes(Path("run", "episodes.jsonl")):
         earned[episode.seed][int(episode.env_kwargs["way"])] = episode.total_reward
     assert len(earned) == 30
     assert {frozenset(ways) for ways in earned.values()} == {frozenset(range(4))}
-    [summary] = json.loads(gem_env_here("report", "run", "--json").out)
+    [summary] = json.loads(gem_env_here("report", "run", "--json").stdout)
     [found] = summary["sensitivities"]
     deviations = [statistics.pstdev(ways.values()) for ways in earned.values()]
     assert found["sensitivity"] == pytest.approx(statistics.fmean(deviations))
@@ -101,37 +87,37 @@ def test_the_same_tasks_are_played_with_every_value(gem_env_here: Command) -> No
 def test_the_table_and_report_name_the_worst_and_the_best(gem_env_here: Command) -> None:
     done = gem_env_here(*PLAY, "--vary", "way=[0, 2]", "--out", "run")
 
-    shown = done.out.partition("\n\nRun folder")[0]
+    shown = done.stdout.partition("\n\nRun folder")[0]
     assert "put.py:Reader on ./put.py:Put by way, the same 30 tasks each\n" in shown
     lines = [line.split() for line in shown.splitlines()]
     assert ["0", "1.000", "[1.000,", "1.000]", "best"] in lines
     assert [line[-1] for line in lines if line[:1] == ["2"]] == ["worst"]
     assert "Sensitivity to way: 0." in shown
-    assert gem_env_here("report", "run").out == f"run: 60 of 60 episodes\n{shown}\n"
+    assert gem_env_here("report", "run").stdout == f"run: 60 of 60 episodes\n{shown}\n"
 
 
 def test_a_task_that_an_error_ended_is_left_out(gem_env_here: Command) -> None:
     play = ("eval", "./put.py:Put", "--policy", "scripted:./put.py:Failing", "--episodes", "3")
-    shown = gem_env_here(*play, "--vary", "way=0:4", "--out", "run").out
+    shown = gem_env_here(*play, "--vary", "way=0:4", "--out", "run").stdout
 
     assert "Sensitivity" not in shown  # no task is whole
-    assert gem_env_here(*play, "--vary", "way=0:3", "--out", "whole").status == 0
+    assert gem_env_here(*play, "--vary", "way=0:3", "--out", "whole").returncode == 0
 
 
 def test_a_run_is_extended_in_all_its_variants(gem_env_here: Command) -> None:
     gem_env_here(*PLAY, "--vary", "way=0:2", "--out", "run")
 
-    assert gem_env_here("eval", "--resume", "run", "--episodes", "40").status == 0
+    assert gem_env_here("eval", "--resume", "run", "--episodes", "40").returncode == 0
 
-    shown = gem_env_here("report", "run").out
+    shown = gem_env_here("report", "run").stdout
     assert shown.startswith("run: 80 of 80 episodes\n")
     assert "the same 40 tasks each" in shown
     refused = gem_env_here("eval", "--resume", "run", "--vary", "way=0:3")
-    assert refused.status == 2
-    assert "goes on with the variants that it began with" in refused.err
-    assert gem_env_here("replay", "run", "--verify").status == 0
+    assert refused.returncode == 2
+    assert "goes on with the variants that it began with" in refused.stderr
+    assert gem_env_here("replay", "run", "--verify").returncode == 0
     pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
-    assert gem_env_here("view", "run", "--export", "run.html").status == 0
+    assert gem_env_here("view", "run", "--export", "run.html").returncode == 0
     assert Path("run.html").read_text().count('<figure class="plot">') == 1
 
 
@@ -150,9 +136,9 @@ def test_a_run_is_extended_in_all_its_variants(gem_env_here: Command) -> None:
 def test_wrong_values_are_one_line(gem_env_here: Command, vary: str, why: str) -> None:
     done = gem_env_here(*PLAY, "--vary", vary, "--out", "run")
 
-    assert (done.status, done.out) == (2, "")
-    assert why in done.err
-    assert done.err.count("\n") == 1
+    assert (done.returncode, done.stdout) == (2, "")
+    assert why in done.stderr
+    assert done.stderr.count("\n") == 1
     assert not Path("run").exists()
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 import gem
-from gem.cli._main import main
 
 GAME = '''
 import random
@@ -101,30 +100,14 @@ class Failing:
         raise RuntimeError("no answer")
 '''
 DESIGN = ("--episodes", "6", "--agents", "2", "--users", "2")
-
-
-class Done(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Command = Callable[..., Done]
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def gem_env_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def gem_env_here(gem_env_here: Command) -> Command:
     """Return a function that runs `gem-env` in a folder with a game and its players."""
-    monkeypatch.chdir(tmp_path)
     Path("sums.py").write_text(GAME)
-
-    def run(*arguments: str) -> Done:
-        capsys.readouterr()
-        return Done(main(list(arguments)), *capsys.readouterr())
-
-    return run
+    return gem_env_here
 
 
 def seated(agent: str, user: str, env: str = "Sum") -> tuple[str, ...]:
@@ -143,9 +126,9 @@ def test_a_run_says_whose_noise_it_is(gem_env_here: Command) -> None:
     command = ("noise", *seated("Steady", "Drawing", "Judged"), "--episodes", "20")
     done = gem_env_here(*command, "--agents", "2", "--out", "run")
 
-    assert (done.status, done.err.count("episodes")) == (0, done.err.count("\n"))
-    assert "Whose noise it is: 20 tasks, 2 x 4 seeds, each episode graded twice\n" in done.out
-    found = figures(done.out)
+    assert (done.returncode, done.stderr.count("episodes")) == (0, done.stderr.count("\n"))
+    assert "Whose noise it is: 20 tasks, 2 x 4 seeds, each episode graded twice\n" in done.stdout
+    found = figures(done.stdout)
     assert list(found) == [
         *("tasks", "agent", "user", "agent x user", "environment (judge)"),
         *("all, the same tasks", "all, tasks drawn anew"),
@@ -157,10 +140,10 @@ def test_a_run_says_whose_noise_it_is(gem_env_here: Command) -> None:
     assert low < 22.36 < high
     low, high = map(float, re.findall(r"\[(.+), (.+)\]", found["environment (judge)"])[0])
     assert low < 4.47 < high
-    assert "agent: no noise, for it plays alike under every seed" in done.out
-    assert "On the same tasks user dominates (9" in done.out
-    assert "each task with two seeds of user helps most, from " in done.out
-    assert done.out.endswith("\n      gem-env replay run --verify\n")
+    assert "agent: no noise, for it plays alike under every seed" in done.stdout
+    assert "On the same tasks user dominates (9" in done.stdout
+    assert "each task with two seeds of user helps most, from " in done.stdout
+    assert done.stdout.endswith("\n      gem-env replay run --verify\n")
 
 
 def test_report_says_it_again_and_makes_nothing(gem_env_here: Command) -> None:
@@ -169,9 +152,9 @@ def test_report_says_it_again_and_makes_nothing(gem_env_here: Command) -> None:
 
     again = gem_env_here("report", "run")
 
-    shown = done.out.partition("\n\nRun folder")[0]
-    assert again.out == f"run: 24 of 24 episodes\n{shown}\n"
-    as_json = json.loads(gem_env_here("report", "run", "--json").out)
+    shown = done.stdout.partition("\n\nRun folder")[0]
+    assert again.stdout == f"run: 24 of 24 episodes\n{shown}\n"
+    as_json = json.loads(gem_env_here("report", "run", "--json").stdout)
     [report] = as_json
     assert report["noise"]["tasks"] == 6
     assert set(report["noise"]["parts"]) == {
@@ -182,7 +165,7 @@ def test_report_says_it_again_and_makes_nothing(gem_env_here: Command) -> None:
 def test_json_is_the_summary_with_the_noise(gem_env_here: Command) -> None:
     done = gem_env_here("noise", *seated("Drawing", "Steady"), *DESIGN, "--json", "--out", "run")
 
-    found = json.loads(done.out)
+    found = json.loads(done.stdout)
     assert (found["episodes"], found["noise"]["leader"]) == (24, "agent")
     # Episodes that share a player's seed are no attempts of their own.
     assert list(found["results"][0]["pass_at_k"]) == ["1"]
@@ -191,7 +174,7 @@ def test_json_is_the_summary_with_the_noise(gem_env_here: Command) -> None:
 def test_a_run_that_was_killed_goes_on_with_the_same_players(gem_env_here: Command) -> None:
     """A server that takes no seed has one answer a seed all the same."""
     command = ("noise", *seated("Unseeded", "Steady", "Judged"), *DESIGN, "--out", "run")
-    assert gem_env_here(*command).status == 0
+    assert gem_env_here(*command).returncode == 0
     log = Path("run", "episodes.jsonl")
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:9]) + lines[9][:50])
@@ -200,14 +183,14 @@ def test_a_run_that_was_killed_goes_on_with_the_same_players(gem_env_here: Comma
     gradings.write_bytes(b"".join(graded[:3]) + graded[3][:9])
 
     half = gem_env_here("report", "run")
-    assert "Nothing is left to compare" in half.out
-    assert ", 6 are not finished" in half.out
+    assert "Nothing is left to compare" in half.stdout
+    assert ", 6 are not finished" in half.stdout
 
     done = gem_env_here("noise", "--resume", "run")
 
-    assert done.status == 0
+    assert done.returncode == 0
     assert gradings.read_bytes().startswith(b"".join(graded[:3]))
-    assert figures(done.out)["user"].split() == ["none", "-"]
+    assert figures(done.stdout)["user"].split() == ["none", "-"]
     answers = {
         (episode.seed, episode.repeat // 2): set[str]() for episode in gem.read_episodes(log)
     }
@@ -222,16 +205,16 @@ def test_a_longer_run_has_more_tasks_and_the_same_seeds(gem_env_here: Command) -
 
     done = gem_env_here("eval", "--resume", "run", "--episodes", "8")
 
-    assert done.status == 0
-    assert "8 tasks, 2 x 2 seeds" in gem_env_here("report", "run").out
+    assert done.returncode == 0
+    assert "8 tasks, 2 x 2 seeds" in gem_env_here("report", "run").stdout
     refused = gem_env_here("eval", "--resume", "run", "--repeats", "6")
-    assert refused.status == 2
-    assert "repeats=6 would leave seeds that do not meet" in refused.err
+    assert refused.returncode == 2
+    assert "repeats=6 would leave seeds that do not meet" in refused.stderr
 
 
 def test_what_no_noise_can_be_of_is_said_plainly(gem_env_here: Command) -> None:
     alone = ("./sums.py:Alone", "--policy", "scripted:./sums.py:Steady", "--episodes", "4")
-    shown = gem_env_here("noise", *alone, "--out", "run").out
+    shown = gem_env_here("noise", *alone, "--out", "run").stdout
 
     found = figures(shown)
     assert "4 tasks, 4 seeds, each episode graded twice" in shown
@@ -245,7 +228,7 @@ def test_what_no_noise_can_be_of_is_said_plainly(gem_env_here: Command) -> None:
 
 def test_what_a_design_cannot_show_is_no_zero(gem_env_here: Command) -> None:
     command = ("noise", *seated("Drawing", "Drawing"), "--episodes", "4", "--users", "1")
-    shown = gem_env_here(*command, "--judges", "1", "--out", "run").out
+    shown = gem_env_here(*command, "--judges", "1", "--out", "run").stdout
 
     found = figures(shown)
     for source in ("user", "agent x user", "environment (judge)"):
@@ -257,8 +240,8 @@ def test_tasks_without_a_verdict_are_left_out_and_asked_again(gem_env_here: Comm
     command = ("noise", *seated("Drawing", "Drawing", "Unsure"), *DESIGN, "--out", "run")
     done = gem_env_here(*command)
 
-    assert done.status == 1
-    assert "0 tasks of 2 at least were played with every seed and graded, 6 had" in done.out
+    assert done.returncode == 1
+    assert "0 tasks of 2 at least were played with every seed and graded, 6 had" in done.stdout
     lines = Path("run", "gradings.jsonl").read_text().splitlines()
     assert len(lines) == 24
     assert all(json.loads(line)["error"].endswith("no verdict") for line in lines)
@@ -266,8 +249,8 @@ def test_tasks_without_a_verdict_are_left_out_and_asked_again(gem_env_here: Comm
 
     again = gem_env_here("noise", "--resume", "run")
 
-    assert again.status == 0
-    assert "6 tasks, 2 x 2 seeds, each episode graded twice" in again.out
+    assert again.returncode == 0
+    assert "6 tasks, 2 x 2 seeds, each episode graded twice" in again.stdout
 
 
 def test_a_design_that_was_edited_is_refused(gem_env_here: Command) -> None:
@@ -279,16 +262,16 @@ def test_a_design_that_was_edited_is_refused(gem_env_here: Command) -> None:
 
     done = gem_env_here("noise", "--resume", "run")
 
-    assert done.status == 2
-    assert "the settings in its run.json were edited" in done.err
+    assert done.returncode == 2
+    assert "the settings in its run.json were edited" in done.stderr
 
 
 def test_errors_alone_are_a_line_and_a_status(gem_env_here: Command) -> None:
     done = gem_env_here("noise", *seated("Failing", "Drawing"), *DESIGN, "--out", "run")
 
-    assert done.status == 1
-    assert "Nothing is left to compare: 0 tasks of 2" in done.out
-    assert "Next: gem-env eval --resume run" in done.out
+    assert done.returncode == 1
+    assert "Nothing is left to compare: 0 tasks of 2" in done.stdout
+    assert "Next: gem-env eval --resume run" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -307,9 +290,9 @@ def test_errors_alone_are_a_line_and_a_status(gem_env_here: Command) -> None:
 def test_wrong_use_is_one_line(gem_env_here: Command, arguments: tuple[str, ...], why: str) -> None:
     done = gem_env_here("noise", *arguments)
 
-    assert (done.status, done.out) == (2, "")
-    assert why in done.err
-    assert done.err.count("\n") == 1
+    assert (done.returncode, done.stdout) == (2, "")
+    assert why in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_run_that_crosses_nothing_is_not_resumed_as_one(gem_env_here: Command) -> None:
@@ -317,5 +300,5 @@ def test_a_run_that_crosses_nothing_is_not_resumed_as_one(gem_env_here: Command)
 
     done = gem_env_here("noise", "--resume", "run")
 
-    assert done.status == 2
-    assert "run does not cross the seeds of players" in done.err
+    assert done.returncode == 2
+    assert "run does not cross the seeds of players" in done.stderr
