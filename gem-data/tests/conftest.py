@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -15,14 +14,11 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from gem import registry
-from gem.registry import load_target
-from gem.testing import fake_plugin, registrations_undone
+from gem.testing import registrations_undone
 
 Answer = tuple[int, dict[str, str], bytes]
 Publish = Callable[..., None]
 WriteRows = Callable[..., str]
-Install = Callable[..., Path]
 ABSENT: Answer = (404, {}, b"")
 
 
@@ -30,26 +26,6 @@ ABSENT: Answer = (404, {}, b"")
 def _nothing_stays_registered() -> Iterator[None]:
     with registrations_undone():
         yield
-
-
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Return a function that installs a pack here: `install("acme-words", envs={...})`."""
-    site = tmp_path / "site"
-    site.mkdir()
-    monkeypatch.syspath_prepend(str(site))
-
-    def install_pack(name: str, **options: Any) -> Path:
-        folder = fake_plugin(site, name, **options)
-        registry.refresh()
-        return folder
-
-    yield install_pack
-    registry.refresh()
-    load_target.cache_clear()
-    for module, found in list(sys.modules.items()):
-        if str(getattr(found, "__file__", None) or "").startswith(str(site)):
-            del sys.modules[module]
 
 
 def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:

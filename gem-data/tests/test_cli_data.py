@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import gem
+from gem import registry
 from gem.cli._main import main
 from gem.data import RowKind, check_golds, load_table
 from gem.errors import BadArguments
+from gem.registry import load_target
+from gem.testing import fake_plugin
 
 Install = Callable[..., Path]
 Output = pytest.CaptureFixture[str]
@@ -52,6 +56,26 @@ ROWS: list[dict[str, Any]] = [
     {"problem": "\x1b[2J" + "x" * 1000, "answer": "4", "hints": ["y" * 1000]},
     {"problem": "1 + 4?", "answer": 5},
 ]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
+    """Return a function that installs a pack here: `install("acme-words", envs={...})`."""
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(str(site))
+
+    def install_pack(name: str, **options: Any) -> Path:
+        folder = fake_plugin(site, name, **options)
+        registry.refresh()
+        return folder
+
+    yield install_pack
+    registry.refresh()
+    load_target.cache_clear()
+    for module, found in list(sys.modules.items()):
+        if str(getattr(found, "__file__", None) or "").startswith(str(site)):
+            del sys.modules[module]
 
 
 @pytest.fixture(autouse=True)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gem import Step
-
-CHECKOUT = Path(__file__).parents[2]
 
 Solve = Callable[..., Step]
 
@@ -41,12 +38,3 @@ def solve(sandbox: None) -> Solve:
         return env.step(f"```python\n{program}\n```")
 
     return run
-
-
-@pytest.fixture(scope="session")
-def local_data() -> Path:
-    """Return the folder with the local data sets; skip where there is none."""
-    folder = CHECKOUT.parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip("the local data sets are not beside this checkout")
-    return folder

@@ -1,12 +1,10 @@
-"""What the tests of this pack share: the data library, where installed, and data to feed it."""
+"""What the tests of this pack share: libraries and local data, where they are installed."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,8 +14,6 @@ settings.register_profile("any speed", deadline=None, suppress_health_check=[Hea
 settings.load_profile("any speed")
 
 CHECKOUT = Path(__file__).parents[2]
-
-WriteRows = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
@@ -37,18 +33,6 @@ def math_verify() -> ModuleType:
         "math_verify", reason="the extra `verify` is not installed"
     )
     return library
-
-
-@pytest.fixture
-def write_rows(tmp_path: Path) -> WriteRows:
-    """Return a function that writes rows as JSONL and returns the file's path."""
-
-    def write(rows: Sequence[Mapping[str, Any]], name: str = "rows.jsonl") -> str:
-        path = tmp_path / name
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-        return str(path)
-
-    return write
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,18 @@ from gem_envs_math.dataset_math import DatasetMath
 ROWS = [{"problem": f"What is {n} + 1000?", "answer": str(n + 1000)} for n in range(40)]
 FIELDS = {"question": "problem"}
 WriteRows = Callable[..., str]
+
+
+@pytest.fixture
+def write_rows(tmp_path: Path) -> WriteRows:
+    """Return a function that writes rows as JSONL and returns the file's path."""
+
+    def write(rows: Sequence[Mapping[str, Any]], name: str = "rows.jsonl") -> str:
+        path = tmp_path / name
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+        return str(path)
+
+    return write
 
 
 @pytest.fixture

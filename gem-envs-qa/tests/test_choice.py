@@ -17,6 +17,19 @@ DEPTHS = (0, 1, 2, 3, 5)
 RULES = "Anne is kind. If someone is kind then they are nice. Question: Anne is nice."
 
 
+@pytest.fixture
+def choose() -> Choose:
+    """Return a function that poses one question with options: `choose(options, right, action)`."""
+
+    def answered(options: Any, right: Any, action: str, **kwargs: Any) -> Step:
+        rows = [{"question": "Which one?", "options": options, "answer": right}]
+        with gem.make("logic:FOLIO", data=rows, **kwargs) as env:
+            env.reset(task=0)
+            return env.step(action)
+
+    return answered
+
+
 @pytest.mark.parametrize("right", ["B", "b", "False", "B) False", "no", False])
 @pytest.mark.parametrize("said", ["B", "false", "(B) False"])
 def test_rows_and_answers_name_an_option_by_letter_or_text(

@@ -15,6 +15,19 @@ from gem_envs_qa.question import Question
 Ask = Callable[..., Step]
 
 
+@pytest.fixture
+def ask() -> Ask:
+    """Return a function that poses one open question and answers it: `ask(answers, action)`."""
+
+    def answered(answers: Any, action: str, **kwargs: Any) -> Step:
+        rows = [{"question": "Which one?", "answer": answers}]
+        with gem.make("eval:QaOpen", data=rows, **kwargs) as env:
+            env.reset(task=0)
+            return env.step(action)
+
+    return answered
+
+
 @pytest.mark.parametrize("said", ["Jane Austen", "jane austen.", "Austen", "The Austen"])
 def test_each_accepted_answer_is_right(ask: Ask, said: str) -> None:
     step = ask(["Jane Austen", "Austen"], f"I think <answer>{said}</answer>.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,11 @@ from gem.errors import BadArguments
 from gem.specs import WrapperRef
 
 HERE = __name__.rpartition(".")[0]
+
+
+@pytest.fixture
+def fake_pack(install: Callable[..., Path]) -> None:
+    install("acme-compat", envs={"fake:Game": f"{HERE}.envs:Game"})
 
 
 @pytest.fixture(autouse=True)

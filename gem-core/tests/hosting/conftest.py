@@ -10,8 +10,6 @@ import pytest
 import gem
 from gem.hosting._processes import ProcessHost
 
-from .batches import TIMEOUT_S
-
 
 @pytest.fixture(autouse=True)
 def _troubled_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,10 +40,4 @@ def _troubled_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def pool() -> Iterator[ProcessHost]:
     with ProcessHost(2, start_method="fork") as pool:
-        yield pool
-
-
-@pytest.fixture
-def hasty() -> Iterator[ProcessHost]:
-    with ProcessHost(1, start_method="fork", timeout_s=TIMEOUT_S) as pool:
         yield pool

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +17,12 @@ from gem.hosting._processes import ProcessHost
 from gem.hosting._recipes import Recipe
 
 from .batches import TIMEOUT_S, alone, done, process_of, shown, started, stepped
+
+
+@pytest.fixture
+def hasty() -> Iterator[ProcessHost]:
+    with ProcessHost(1, start_method="fork", timeout_s=TIMEOUT_S) as pool:
+        yield pool
 
 
 @pytest.mark.parametrize(

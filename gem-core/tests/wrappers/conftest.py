@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -74,23 +73,3 @@ def template() -> Template:
 def said_id() -> str:
     """The id of an environment that a stack can be made of by name."""
     return gem.register("wrapped:Say", Say).id
-
-
-@pytest.fixture
-def template_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A module of the user's own: `load()` makes a tokenizer and counts its calls."""
-    source = (
-        "calls = []\n"
-        "class Tiny:\n"
-        "    def apply_chat_template(self, conversation, **options):\n"
-        "        return ''.join(each['content'] for each in conversation) + '>'\n"
-        "def load():\n"
-        "    calls.append(1)\n"
-        "    return Tiny()\n"
-        "def load_nothing():\n"
-        "    return None\n"
-    )
-    name = f"tokenizers_of_{tmp_path.name.replace('-', '_')}"
-    (tmp_path / f"{name}.py").write_text(source)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    return name

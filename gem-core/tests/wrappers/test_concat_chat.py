@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,26 @@ from gem.errors import BadArguments, OpaqueError, TargetError
 from gem.wrappers._concat_chat import ConcatChat
 
 MakeEnv = Callable[..., Env]
+
+
+@pytest.fixture
+def template_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of the user's own: `load()` makes a tokenizer and counts its calls."""
+    source = (
+        "calls = []\n"
+        "class Tiny:\n"
+        "    def apply_chat_template(self, conversation, **options):\n"
+        "        return ''.join(each['content'] for each in conversation) + '>'\n"
+        "def load():\n"
+        "    calls.append(1)\n"
+        "    return Tiny()\n"
+        "def load_nothing():\n"
+        "    return None\n"
+    )
+    name = f"tokenizers_of_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{name}.py").write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return name
 
 
 def test_the_conversation_is_rendered_with_only_the_newest_suffix(

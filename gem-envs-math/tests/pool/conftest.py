@@ -44,18 +44,6 @@ def pool(make_pool: MakePool) -> Pool:
     return make_pool()
 
 
-@pytest.fixture
-def hasty_pool(make_pool: MakePool) -> Pool:
-    """Return a pool for answers that never end."""
-    return make_pool(limits=Limits(deadline_s=0.3))
-
-
-@pytest.fixture
-def mixed_pool(make_pool: MakePool) -> Pool:
-    """Return a pool for answers that never end beside others."""
-    return make_pool(limits=Limits(deadline_s=2.0))
-
-
 def end_server(pool: Pool) -> None:
     """Kill the server of a pool, and return once it is gone."""
     try:

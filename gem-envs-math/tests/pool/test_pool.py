@@ -30,6 +30,18 @@ HAZARDS = {
 }
 
 
+@pytest.fixture
+def hasty_pool(make_pool: MakePool) -> Pool:
+    """Return a pool for answers that never end."""
+    return make_pool(limits=Limits(deadline_s=0.3))
+
+
+@pytest.fixture
+def mixed_pool(make_pool: MakePool) -> Pool:
+    """Return a pool for answers that never end beside others."""
+    return make_pool(limits=Limits(deadline_s=2.0))
+
+
 def test_an_answer_is_compared(pool: Pool) -> None:
     assert pool.ask("1", "1") == ("right", "compared")
     assert pool.ask("1", "2") == ("wrong", "compared")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from gem_tools.sandbox import ExecRequest, ExecResult, Sandbox, SandboxUnavailable, SandboxWarning
+from gem_tools.sandbox import Sandbox, SandboxUnavailable, SandboxWarning
 from gem_tools.sandbox.bwrap import BwrapSandbox
 from gem_tools.sandbox.process import ProcessSandbox
-
-Runs = Callable[..., ExecResult]
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +30,3 @@ def backend(request: pytest.FixtureRequest) -> Sandbox:
         return bwrap
     with pytest.warns(SandboxWarning, match="no boundary"):
         return ProcessSandbox()
-
-
-@pytest.fixture(scope="module")
-def run(backend: Sandbox) -> Runs:
-    """Return a function that runs code in a sandbox, once for each of this machine's sandboxes."""
-
-    def run(code: str, **fields: Any) -> ExecResult:
-        return asyncio.run(backend.run(ExecRequest(code, **fields)))
-
-    return run

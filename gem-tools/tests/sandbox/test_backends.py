@@ -10,17 +10,34 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from gem.errors import BadArguments
-from gem_tools.sandbox import ExecRequest, ExecResult, SandboxError, make_sandbox
+from gem_tools.sandbox import (
+    ExecRequest,
+    ExecResult,
+    Sandbox,
+    SandboxError,
+    make_sandbox,
+)
 from gem_tools.sandbox.bwrap import BwrapSandbox
 from gem_tools.sandbox.engine import on_engine
 
 from .processes import is_running, named, new_mark, processes
 
 Runs = Callable[..., ExecResult]
+
+
+@pytest.fixture(scope="module")
+def run(backend: Sandbox) -> Runs:
+    """Return a function that runs code in a sandbox, once for each of this machine's sandboxes."""
+
+    def run(code: str, **fields: Any) -> ExecResult:
+        return asyncio.run(backend.run(ExecRequest(code, **fields)))
+
+    return run
 
 
 def test_a_program_that_ends_well_is_ok(run: Runs) -> None:

@@ -27,6 +27,31 @@ RESULTS_UNCLOSED = (
 """Closes a turn by a token before a user alone."""
 
 
+@pytest.fixture(scope="session")
+def tokenizer_with_spaces() -> Callable[[str], Any]:
+    """Return a function that gives a tokenizer which, as SentencePiece, puts a space before a text.
+
+    A 7 and the ! behind it are one token.
+    """
+    pytest.importorskip("transformers")
+    return _tokenizer_with_spaces
+
+
+def _tokenizer_with_spaces(template: str) -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    letters = ["\u2581", "\n", *map(chr, range(33, 127)), "7!"]
+    vocabulary = {letter: at for at, letter in enumerate(letters)}
+    inner = Tokenizer(models.BPE(vocab=vocabulary, merges=[("7", "!")]))
+    inner.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+    inner.decoder = decoders.Metaspace()
+    make: Any = PreTrainedTokenizerFast  # untyped
+    tokenizer = make(tokenizer_object=inner, eos_token="</s>")
+    tokenizer.chat_template = template
+    return tokenizer
+
+
 @pytest.mark.parametrize("end", ["</s>", "<|im_start|>"])
 @pytest.mark.parametrize("said", ["ok", "</s>", "the </s> end", "<|im_start|></s>"])
 def test_no_token_in_an_observation_closes_the_turn_of_the_model(
