@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,14 @@ def local_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the local data sets are not beside this checkout")
     return folder
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[None]:
+    """Have one Ray for a file of tests; skip where it is not installed."""
+    if find_spec("ray") is None:
+        pytest.skip("gem-integrations' extra `ray` is not installed")
+    from gem_integrations.ray.cluster import shutdown
+
+    yield
+    shutdown()

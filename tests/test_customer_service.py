@@ -8,7 +8,6 @@ import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -226,17 +225,6 @@ def test_two_runs_of_one_seed_have_the_same_logs_wherever_they_are_played(
     assert logs(id, kwargs, concurrency=1) == first
     assert logs(id, kwargs, backend="thread") == first
     assert logs(id, kwargs, backend="process", num_workers=1) == first
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[None]:
-    """Have one Ray for the desks; skip where it is not installed."""
-    if find_spec("ray") is None:
-        pytest.skip("gem-integrations' extra `ray` is not installed")
-    from gem_integrations.ray.cluster import shutdown
-
-    yield
-    shutdown()
 
 
 @pytest.mark.slow

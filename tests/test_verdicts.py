@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +36,6 @@ BACKENDS: list[tuple[str, dict[str, Any]]] = [
 def expected() -> list[tuple[str, str]]:
     """Return the verdict on each answer, asked for in the main thread."""
     return [(outcome, how) for outcome, how in (judge(*pair) for pair in PAIRS)]
-
-
-@pytest.fixture
-def ray() -> Iterator[None]:
-    """Have a Ray for one test; skip where it is not installed."""
-    if find_spec("ray") is None:
-        pytest.skip("gem-integrations' extra `ray` is not installed")
-    from gem_integrations.ray.cluster import shutdown
-
-    yield
-    shutdown()
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,16 +19,6 @@ CONTRACTS = Path(__file__).parents[1] / "contracts"
 names = pytest.mark.parametrize("name", sorted(FRAMEWORKS))
 
 
-def module(name: str) -> ModuleType:
-    """Import one of the files that stand beside the contracts, as those do."""
-    spec = importlib.util.spec_from_file_location(name, CONTRACTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
 def result(name: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((CONTRACTS / name / "result.json").read_text())
     return found
@@ -42,12 +30,6 @@ def test_a_result_says_how_much_was_compared_and_with_what(name: str) -> None:
 
     assert (found["framework"], found["version"]) == (name, recorded(name)["recorded_from"])
     assert all(found["asserted"][each] > 0 for each in ("tests", "episodes", "tokens", "rewards"))
-
-
-@pytest.fixture(scope="module")
-def harness() -> ModuleType:
-    pytest.importorskip("transformers")
-    return module("harness")
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import io
 import pickle
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -21,7 +18,6 @@ from gem.tokens import Sampled
 from gem_integrations.episodes import EnvOptions, Row, one_row, play
 from gem_integrations.images import ImageCodec, file_of
 
-CONTRACTS = Path(__file__).parents[1] / "contracts"
 ADD: dict[str, Any] = {
     "type": "function",
     "function": {"name": "look", "description": "Look.", "parameters": {"type": "object"}},
@@ -43,27 +39,11 @@ GEMMA = (
 )
 
 
-def module(name: str) -> ModuleType:
-    """Import one of the files that stand beside the contracts, as those do."""
-    spec = importlib.util.spec_from_file_location(name, CONTRACTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
 @pytest.fixture(scope="module")
-def harness() -> ModuleType:
-    pytest.importorskip("transformers")
-    return module("harness")
-
-
-@pytest.fixture(scope="module")
-def vision(harness: ModuleType) -> ModuleType:
+def vision(harness: ModuleType, load_beside_contracts: Callable[[str], ModuleType]) -> ModuleType:
     pytest.importorskip("PIL")
     _skip_without("qwen2_vl")
-    return module("vision")
+    return load_beside_contracts("vision")
 
 
 def _skip_without(model: str) -> None:

@@ -29,16 +29,6 @@ Answer = Callable[[gem.Env], "str | None"]
 Infos = dict[int, dict[str, Any]]
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> None:
-    """Skip where programs cannot be run."""
-    tools = pytest.importorskip("gem_tools.sandbox", reason="gem-tools is not installed")
-    try:
-        tools.make_sandbox()
-    except tools.SandboxUnavailable as unavailable:
-        pytest.skip(str(unavailable))
-
-
 def graded(
     id: str, folder: Path, answer: Answer, tasks: Iterable[int], *, time_limit_s: float = 2.0
 ) -> Infos:

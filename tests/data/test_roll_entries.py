@@ -142,11 +142,11 @@ def offline(data_sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_an_entry_makes_resets_and_steps(entry: Entry) -> None:
+def test_an_entry_makes_resets_and_steps(entry: Entry, request: pytest.FixtureRequest) -> None:
     namespace = entry.id.partition(":")[0]
     pytest.importorskip(NEEDS.get(namespace, "gem"), reason=f"what {namespace}: needs is absent")
     if namespace == "code":
-        skip_without_sandbox()
+        request.getfixturevalue("sandbox")
 
     env = gem.make(env_id=entry.id, **entry.config)  # the call of ROLL's managers
     with env:
@@ -157,11 +157,3 @@ def test_an_entry_makes_resets_and_steps(entry: Entry) -> None:
         assert step.reward == 1.0 if env.single_turn else "action_error" not in step.info
         env.reset(seed=8)
         assert env.step(action="no answer at all").reward <= 0.0
-
-
-def skip_without_sandbox() -> None:
-    tools = pytest.importorskip("gem_tools.sandbox", reason="gem-tools is not installed")
-    try:
-        tools.make_sandbox()
-    except tools.SandboxUnavailable as unavailable:
-        pytest.skip(str(unavailable))
