@@ -16,6 +16,8 @@ from gem.errors import BadArguments
 from gem_envs_games.plugin import plugin
 from gem_envs_games.seated.listing import ENVS as SEATED
 
+PlayOut = Callable[[gem.Env], list[gem.Step]]
+
 GAMES = [
     spec
     for spec in plugin.envs
@@ -56,14 +58,6 @@ def started_with_a_move_against_the_rules(env_id: str, **kwargs: Any) -> tuple[g
             if env.fork().step(action).info.get("action_error") == "invalid":
                 return env, action
     raise AssertionError
-
-
-def finished(env: gem.Env) -> list[gem.Step]:
-    """Play on by solve() to the end."""
-    steps: list[gem.Step] = []
-    while not steps or not (steps[-1].terminated or steps[-1].truncated):
-        steps.append(env.step(env.solve() or ""))
-    return steps
 
 
 def played(env: gem.Env, choose: Callable[[], str | None], seed: int) -> list[gem.Step]:
@@ -121,14 +115,16 @@ def test_the_turn_limit_truncates_and_does_not_terminate(env_id: str) -> None:
 
 
 @pytest.mark.parametrize("env_id", sorted({*FAMILIES} & {*WINNABLE}))
-def test_winning_on_the_last_turn_terminates_and_does_not_truncate(env_id: str) -> None:
+def test_winning_on_the_last_turn_terminates_and_does_not_truncate(
+    play_out: PlayOut, env_id: str
+) -> None:
     env, wasted = started_with_a_move_against_the_rules(env_id)
     assert env.max_turns is not None
-    needed = len(finished(env.fork()))
+    needed = len(play_out(env.fork()))
     for _ in range(env.max_turns - needed):
         env.step(wasted)
 
-    last = finished(env)[-1]
+    last = play_out(env)[-1]
 
     assert env.turn == env.max_turns
     assert (last.terminated, last.truncated, last.info["success"]) == (True, False, True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from string import ascii_lowercase
 from typing import Any
 
@@ -17,6 +18,8 @@ from gem_envs_games.hangman.game import turns_needed, turns_of
 from gem_envs_games.hangman.letter_index import LetterIndex
 from gem_envs_games.words import LENGTHS, by_length, words
 
+PlayOut = Callable[[gem.Env], list[gem.Step]]
+
 
 def started(*, seed: int = 0, word: str | None = None, **kwargs: Any) -> gem.Env:
     """Return a game that has begun, with this hidden word where one is given."""
@@ -31,15 +34,6 @@ def started(*, seed: int = 0, word: str | None = None, **kwargs: Any) -> gem.Env
 
 def guess(env: gem.Env, *guesses: str) -> list[gem.Step]:
     return [env.step(f"\\boxed{{{text}}}") for text in guesses]
-
-
-def solved(env: gem.Env) -> list[gem.Step]:
-    steps: list[gem.Step] = []
-    while not steps or not (steps[-1].terminated or steps[-1].truncated):
-        action = env.solve()
-        assert action is not None
-        steps.append(env.step(action))
-    return steps
 
 
 def hidden_words(length: int, hardcore: bool) -> list[str]:
@@ -139,14 +133,14 @@ def test_the_solver_finds_every_hidden_word_in_the_turns(length: int, hardcore: 
     assert max(needed.values()) <= turns_of(length)
 
 
-def test_every_word_of_easy_is_found_in_its_turns_for_a_total_of_one() -> None:
+def test_every_word_of_easy_is_found_in_its_turns_for_a_total_of_one(play_out: PlayOut) -> None:
     needed = turns_needed(LetterIndex(hidden_words(3, False)))
     env = gem.make("game:Hangman-v0-easy")
     env.reset(seed=0)
     start = env.snapshot()
     for word, turns in needed.items():
         env.restore(Snapshot(start.spec, {**start.state, "_word": word}))
-        steps = solved(env)
+        steps = play_out(env)
         assert steps[-1].info["success"]
         assert len(steps) == turns <= 10
         assert sum(step.reward for step in steps) == pytest.approx(1.0, abs=1e-9)
@@ -154,20 +148,22 @@ def test_every_word_of_easy_is_found_in_its_turns_for_a_total_of_one() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("length", "hardcore"), [(5, False), (7, False), (3, True), (7, True)])
-def test_a_game_is_solved_in_as_many_turns_as_its_word_needs(length: int, hardcore: bool) -> None:
+def test_a_game_is_solved_in_as_many_turns_as_its_word_needs(
+    play_out: PlayOut, length: int, hardcore: bool
+) -> None:
     needed = turns_needed(LetterIndex(hidden_words(length, hardcore)))
     for word in list(needed)[::97]:
         env = started(word=word, hardcore=hardcore, max_turns=None)
-        assert len(solved(env)) == needed[word]
+        assert len(play_out(env)) == needed[word]
 
 
 @pytest.mark.parametrize("hardcore", [False, True])
-def test_hidden_words_are_those_that_are_always_found(hardcore: bool) -> None:
+def test_hidden_words_are_those_that_are_always_found(play_out: PlayOut, hardcore: bool) -> None:
     env = gem.make("game:Hangman-v0-easy", hardcore=hardcore)
     found = set()
     for seed in range(300):
         env.reset(seed=seed)
-        text = observation_text(solved(env)[-1].observation)
+        text = observation_text(play_out(env)[-1].observation)
         found.add(text.split(": ")[-1].split(".")[0].lower())
 
     assert len(found) > 150
@@ -273,12 +269,12 @@ def test_random_lengths_are_the_published_ones_with_their_turns() -> None:
     assert found == {(3, 10), (5, 15), (7, 20)}
 
 
-def test_hardcore_hides_rare_words_too() -> None:
+def test_hardcore_hides_rare_words_too(play_out: PlayOut) -> None:
     env = gem.make("game:Hangman-v0-hard", hardcore=True)
     found = set()
     for seed in range(40):
         env.reset(seed=seed)
-        text = observation_text(solved(env)[-1].observation)
+        text = observation_text(play_out(env)[-1].observation)
         found.add(text.split(": ")[-1].split(".")[0].lower())
 
     assert found & {*words(7, common=False)}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -15,6 +15,8 @@ from gem.env._snapshot import Snapshot, encode
 from gem.errors import BadArguments
 from gem_envs_games.minesweeper.field import every_cell
 from gem_envs_games.minesweeper.logic import safest
+
+PlayOut = Callable[[gem.Env], list[gem.Step]]
 
 V0 = [f"game:Minesweeper-v0-{name}" for name in ("easy", "hard", "random")]
 V1 = [f"game:Minesweeper-v1-{name}" for name in ("easy", "hard", "random")]
@@ -92,13 +94,6 @@ def act(env: gem.Env, verb: str, cell: Cell) -> gem.Step:
 def named(action: str | None) -> Cell:
     row, col = map(int, re.findall(r"\d+", action or ""))
     return row, col
-
-
-def solved_episode(env: gem.Env) -> list[gem.Step]:
-    steps: list[gem.Step] = []
-    while not steps or not (steps[-1].terminated or steps[-1].truncated):
-        steps.append(env.step(env.solve() or ""))
-    return steps
 
 
 @st.composite
@@ -200,11 +195,11 @@ def test_no_reveal_of_a_field_without_guesses_can_be_a_mine(
 
 
 @pytest.mark.parametrize("env_id", V1)
-def test_a_field_without_guesses_is_always_won_and_pays_one(env_id: str) -> None:
+def test_a_field_without_guesses_is_always_won_and_pays_one(play_out: PlayOut, env_id: str) -> None:
     env = gem.make(env_id)
     for seed in range(40):
         env.reset(seed=seed)
-        steps = solved_episode(env)
+        steps = play_out(env)
         assert steps[-1].info["success"]
         assert sum(step.reward for step in steps) == pytest.approx(1.0, abs=1e-9)
 
@@ -221,11 +216,13 @@ def test_at_most_half_of_the_safe_cells_are_open_at_the_start(env_id: str) -> No
 
 
 @pytest.mark.parametrize("max_turns", [3, 6, 9])
-def test_a_field_without_guesses_is_won_in_the_turns_that_are_given(max_turns: int) -> None:
+def test_a_field_without_guesses_is_won_in_the_turns_that_are_given(
+    play_out: PlayOut, max_turns: int
+) -> None:
     env = gem.make(V1[0], max_turns=max_turns)
     for seed in range(10):
         env.reset(seed=seed)
-        assert solved_episode(env)[-1].info["success"]
+        assert play_out(env)[-1].info["success"]
 
 
 @pytest.mark.parametrize("seed", [0, 4, 11])
@@ -246,10 +243,10 @@ def test_flags_everywhere_do_not_make_the_solver_guess(seed: int) -> None:
     assert step.info["success"]
 
 
-def test_a_dense_field_without_guesses_is_found_too() -> None:
+def test_a_dense_field_without_guesses_is_found_too(play_out: PlayOut) -> None:
     env = started(V1[0], num_mines=10)
 
-    assert solved_episode(env)[-1].info["success"]
+    assert play_out(env)[-1].info["success"]
 
 
 @pytest.mark.parametrize("cell", [(row, col) for row in range(5) for col in range(5)])
@@ -275,12 +272,14 @@ def test_nothing_is_known_before_the_first_reveal() -> None:
 
 
 @pytest.mark.parametrize(("env_id", "least"), [(V0[0], 65), (V0[1], 65), (V0[2], 70)])
-def test_the_solver_wins_most_fields_where_luck_is_needed(env_id: str, least: int) -> None:
+def test_the_solver_wins_most_fields_where_luck_is_needed(
+    play_out: PlayOut, env_id: str, least: int
+) -> None:
     env = gem.make(env_id)
     won = 0
     for seed in range(100):
         env.reset(seed=seed)
-        last = solved_episode(env)[-1]
+        last = play_out(env)[-1]
         won += last.info["success"]
 
     assert least <= won < 100
@@ -396,8 +395,8 @@ def test_running_out_of_turns_truncates() -> None:
     assert [(step.terminated, step.truncated) for step in steps] == [(False, False), (False, True)]
 
 
-def test_replaced_rewards_scale_the_total() -> None:
-    steps = solved_episode(started(V1[0], rewards={"success": 5.0, "step": -0.01}))
+def test_replaced_rewards_scale_the_total(play_out: PlayOut) -> None:
+    steps = play_out(started(V1[0], rewards={"success": 5.0, "step": -0.01}))
 
     assert sum(step.reward for step in steps) == pytest.approx(5.0 - 0.01 * (len(steps) - 1))
 
@@ -431,8 +430,8 @@ def test_a_field_that_cannot_be_played_is_refused(kwargs: dict[str, Any]) -> Non
         started(**kwargs)
 
 
-def test_a_large_field_is_played_in_bounded_time() -> None:
-    steps = solved_episode(started(rows=16, cols=30, num_mines=99, max_turns=480))
+def test_a_large_field_is_played_in_bounded_time(play_out: PlayOut) -> None:
+    steps = play_out(started(rows=16, cols=30, num_mines=99, max_turns=480))
 
     assert steps[-1].terminated
 

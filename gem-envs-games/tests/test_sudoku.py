@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +13,8 @@ from gem import Snapshot
 from gem.content import observation_text
 from gem.errors import BadArguments
 from gem_envs_games.sudoku.grid import next_digit, solved
+
+PlayOut = Callable[[gem.Env], list[gem.Step]]
 
 IDS = ["game:Sudoku-v0-easy", "game:Sudoku-v0-hard", "game:Sudoku-v0-random"]
 ROW = re.compile(r"^(\d)   ([.\d |]+)$", re.MULTILINE)
@@ -65,13 +67,6 @@ def solutions(grid: list[list[int]]) -> Iterator[list[list[int]]]:
     grid[row][col] = 0
 
 
-def solved_episode(env: gem.Env) -> list[gem.Step]:
-    steps: list[gem.Step] = []
-    while not steps or not (steps[-1].terminated or steps[-1].truncated):
-        steps.append(env.step(env.solve() or ""))
-    return steps
-
-
 def move(row: int, col: int, digit: int) -> str:
     return f"\\boxed{{{row} {col} {digit}}}"
 
@@ -101,11 +96,11 @@ def test_a_large_grid_has_one_solution_by_any_way_of_counting(seed: int, clues: 
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_solver_fills_in_that_solution(seed: int) -> None:
+def test_the_solver_fills_in_that_solution(play_out: PlayOut, seed: int) -> None:
     env = started(IDS[1], seed=seed)
     (solution,) = solutions(opened(IDS[1], seed))
 
-    steps = solved_episode(env)
+    steps = play_out(env)
 
     placed = [re.findall(r"put (\d) into row (\d), column (\d)", str(s.observation)) for s in steps]
     assert len(placed) == empty_cells(opened(IDS[1], seed))
@@ -115,8 +110,8 @@ def test_the_solver_fills_in_that_solution(seed: int) -> None:
 
 @pytest.mark.parametrize("env_id", IDS)
 @pytest.mark.parametrize("seed", range(10))
-def test_the_solver_wins_and_is_paid_one_in_all(env_id: str, seed: int) -> None:
-    steps = solved_episode(started(env_id, seed=seed))
+def test_the_solver_wins_and_is_paid_one_in_all(play_out: PlayOut, env_id: str, seed: int) -> None:
+    steps = play_out(started(env_id, seed=seed))
 
     assert steps[-1].info["success"]
     assert sum(step.reward for step in steps) == pytest.approx(1.0, abs=1e-9)
@@ -132,8 +127,10 @@ def test_a_few_turns_are_always_to_spare(env_id: str) -> None:
 
 
 @pytest.mark.parametrize("max_turns", [1, 2, 3, 20])
-def test_a_grid_can_be_filled_in_the_turns_that_are_given(max_turns: int) -> None:
-    assert solved_episode(started(IDS[1], max_turns=max_turns))[-1].info["success"]
+def test_a_grid_can_be_filled_in_the_turns_that_are_given(
+    play_out: PlayOut, max_turns: int
+) -> None:
+    assert play_out(started(IDS[1], max_turns=max_turns))[-1].info["success"]
 
 
 def test_turns_that_are_not_given_go_with_the_cells_to_empty() -> None:
@@ -224,8 +221,8 @@ def test_running_out_of_turns_truncates() -> None:
     assert [(step.terminated, step.truncated) for step in steps] == [(False, False), (False, True)]
 
 
-def test_replaced_rewards_scale_the_total() -> None:
-    steps = solved_episode(started(rewards={"success": 5.0, "step": -0.01}))
+def test_replaced_rewards_scale_the_total(play_out: PlayOut) -> None:
+    steps = play_out(started(rewards={"success": 5.0, "step": -0.01}))
 
     assert sum(step.reward for step in steps) == pytest.approx(5.0 - 0.01 * (len(steps) - 1))
 

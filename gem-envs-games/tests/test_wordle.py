@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,8 @@ from gem.content import observation_text
 from gem.errors import BadArguments
 from gem_envs_games.wordle import best_guess, mark
 from gem_envs_games.words import LENGTHS, is_word, words
+
+PlayOut = Callable[[gem.Env], list[gem.Step]]
 
 
 def started(*, seed: int = 0, word: str | None = None, **kwargs: Any) -> gem.Env:
@@ -32,15 +34,6 @@ def started(*, seed: int = 0, word: str | None = None, **kwargs: Any) -> gem.Env
 
 def guess(env: gem.Env, *guesses: str) -> list[gem.Step]:
     return [env.step(f"\\boxed{{{text}}}") for text in guesses]
-
-
-def solved(env: gem.Env) -> list[gem.Step]:
-    steps: list[gem.Step] = []
-    while not steps or not (steps[-1].terminated or steps[-1].truncated):
-        action = env.solve()
-        assert action is not None
-        steps.append(env.step(action))
-    return steps
 
 
 def marks_by_trying(word: str, guess: str) -> str:
@@ -145,20 +138,22 @@ def test_the_solver_finds_every_word_in_five_turns_a_letter(length: int) -> None
 
 
 @pytest.mark.parametrize("length", [3, 4, 5])
-def test_a_game_is_solved_in_as_many_turns_as_the_words_were_found_in(length: int) -> None:
+def test_a_game_is_solved_in_as_many_turns_as_the_words_were_found_in(
+    play_out: PlayOut, length: int
+) -> None:
     turns = turns_for_every_word(length)
     for word in list(turns)[::20]:
-        assert len(solved(started(word=word, max_turns=None))) == turns[word]
+        assert len(play_out(started(word=word, max_turns=None))) == turns[word]
 
 
 @pytest.mark.slow
-def test_every_secret_of_easy_is_found_in_its_turns_for_a_total_of_one() -> None:
+def test_every_secret_of_easy_is_found_in_its_turns_for_a_total_of_one(play_out: PlayOut) -> None:
     env = gem.make("game:Wordle-v0-easy")
     env.reset(seed=0)
     start = env.snapshot()
     for word in words(3, common=True):
         env.restore(Snapshot(start.spec, {**start.state, "_word": word}))
-        steps = solved(env)
+        steps = play_out(env)
         assert steps[-1].info["success"]
         assert sum(step.reward for step in steps) == pytest.approx(1.0, abs=1e-9)
 
@@ -174,11 +169,11 @@ def test_solve_depends_on_what_was_shown_and_not_on_the_word() -> None:
     assert {len(found) for found in moves.values()} == {1}
 
 
-def test_solve_copes_with_guesses_that_cannot_be_the_word() -> None:
+def test_solve_copes_with_guesses_that_cannot_be_the_word(play_out: PlayOut) -> None:
     env = started(word="stone", only_real_words=False)
     guess(env, "zzzzz", "qqqqq", "aahed")
 
-    assert solved(env)[-1].info["success"]
+    assert play_out(env)[-1].info["success"]
 
 
 def test_there_is_no_move_towards_a_word_that_is_not_in_the_lists() -> None:
@@ -297,12 +292,12 @@ def test_random_lengths_are_the_published_ones_with_their_turns() -> None:
     assert found == {(3, 15), (4, 20), (5, 25)}
 
 
-def test_hidden_words_are_common_and_many() -> None:
+def test_hidden_words_are_common_and_many(play_out: PlayOut) -> None:
     env = gem.make("game:Wordle-v0-hard")
     hidden = set()
     for seed in range(100):
         env.reset(seed=seed)
-        hidden.add(observation_text(solved(env)[-1].observation).split("guessed ")[1][:5].lower())
+        hidden.add(observation_text(play_out(env)[-1].observation).split("guessed ")[1][:5].lower())
 
     assert len(hidden) > 90
     assert hidden <= {*words(5, common=True)}
