@@ -118,7 +118,7 @@ def test_the_text_of_a_message_leaves_images_out() -> None:
         ((), ""),
     ],
 )
-def test_the_text_of_an_observation(observation: Any, text: str) -> None:
+def test_an_observation_reads_as_its_texts(observation: Any, text: str) -> None:
     assert observation_text(observation) == text
 
 

@@ -312,7 +312,9 @@ def test_two_episodes_at_a_real_terminal(terminal: Terminal, tmp_path: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
-def test_leaving_a_real_terminal_by(key: str, terminal: Terminal, tmp_path: Path) -> None:
+def test_what_was_played_is_kept_where_a_real_terminal_is_left_by(
+    key: str, terminal: Terminal, tmp_path: Path
+) -> None:
     terminal.read_until("> ")
     terminal.type("7\n8\n")
     terminal.read_until("leave> ")

@@ -27,14 +27,16 @@ def frozen() -> None:
 
 
 @given(st.integers(1, 3_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson(pair: tuple[int, int]) -> None:
+def test_wilsons_interval_is_that_of_statsmodels(pair: tuple[int, int]) -> None:
     expected = proportion.proportion_confint(*pair, method="wilson")
 
     assert wilson(pair[0] / pair[1], pair[1]) == pytest.approx(expected)
 
 
 @given(COUNTS, COUNTS, COUNTS, COUNTS)
-def test_the_exact_test_of_mcnemar(both: int, won: int, lost: int, neither: int) -> None:
+def test_the_chance_of_signs_of_outcomes_is_the_exact_test_of_mcnemar(
+    both: int, won: int, lost: int, neither: int
+) -> None:
     rates = [(1, 1)] * both + [(0, 1)] * won + [(1, 0)] * lost + [(0, 0)] * neither
 
     expected = contingency_tables.mcnemar([[both, lost], [won, neither]], exact=True).pvalue
@@ -44,7 +46,7 @@ def test_the_exact_test_of_mcnemar(both: int, won: int, lost: int, neither: int)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_holms_correction(chances: list[float]) -> None:
+def test_holms_correction_is_that_of_statsmodels(chances: list[float]) -> None:
     _, expected, _, _ = multitest.multipletests(chances, method="holm")
 
     assert holm(chances) == pytest.approx(expected)

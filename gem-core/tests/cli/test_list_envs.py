@@ -84,7 +84,7 @@ def test_wrappers_are_listed(capsys: Output) -> None:
     assert "concat_chat" in capsys.readouterr().out
 
 
-def test_wrappers_as_json(capsys: Output) -> None:
+def test_json_has_the_wrappers_whose_ids_match(capsys: Output) -> None:
     assert main(["list", "concat", "--wrappers", "--json"]) == 0
     ids = [spec["id"] for spec in json.loads(capsys.readouterr().out)]
     assert ids == ["concat", "concat_chat", "concat_chat_on_reset", "concat_with_action"]

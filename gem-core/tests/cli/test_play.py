@@ -119,7 +119,7 @@ def test_a_strict_game_counts_an_answer_that_cannot_be_read(play: Play) -> None:
     assert "No success after 1 turn" in play("Strict", "one", options=("--strict",))
 
 
-def test_a_short_way_to_leave(play: Play) -> None:
+def test_q_leaves_as_quit_does(play: Play) -> None:
     assert "Left after 1 turn" in play("Lamps", "1", ":q", "2")
 
 

@@ -195,7 +195,7 @@ def test_json_has_the_same_facts(
     }
 
 
-def test_json_without_a_difference(run_folder: Path, capsys: Output) -> None:
+def test_json_says_where_nothing_differs(run_folder: Path, capsys: Output) -> None:
     assert main(["replay", str(run_folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["first_difference"] is None
 

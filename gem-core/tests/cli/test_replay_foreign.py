@@ -196,7 +196,7 @@ def test_json_has_the_same_facts(tmp_path: Path, capsys: Output) -> None:
     assert (facts["state"], facts["turns"], facts["success"]) == ("different", len(turns), True)
 
 
-def test_json_without_a_difference(tmp_path: Path, capsys: Output) -> None:
+def test_json_says_where_nothing_differs(tmp_path: Path, capsys: Output) -> None:
     assert main(["replay", written(tmp_path, solved()), *PLACED, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["first_difference"] is None
 

@@ -141,7 +141,7 @@ def test_a_dumb_terminal_scrolls(terminal: Open) -> None:
     assert "\x1b[H" not in player.shown
 
 
-def test_an_environment_that_raises_in_a_real_terminal(terminal: Open) -> None:
+def test_a_real_terminal_shows_what_an_environment_raises(terminal: Open) -> None:
     player = terminal("Raises")
     player.type("1\n")
 
@@ -150,7 +150,7 @@ def test_an_environment_that_raises_in_a_real_terminal(terminal: Open) -> None:
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
-def test_leaving_a_real_terminal_by(key: str, terminal: Open) -> None:
+def test_a_real_terminal_is_left_without_a_traceback_by(key: str, terminal: Open) -> None:
     player = terminal()
     player.wait_for_a_read()
     player.type(key)

@@ -172,7 +172,7 @@ def test_a_page_never_linked_is_refused(variant: str) -> None:
     ("variant", "refused"),
     [("noregrets", True), ("oneback", False), ("freenav", False), ("eidetic", False)],
 )
-def test_going_back_by_a_link_to_the_page_before(variant: str, refused: bool) -> None:
+def test_noregrets_alone_refuses_a_link_to_the_page_before(variant: str, refused: bool) -> None:
     assert refusals(visit(in_the_hall(variant), "Kitchen", "Hall")) == [False, refused]
 
 
@@ -187,7 +187,7 @@ def test_a_closed_link_is_not_shown_and_called_closed() -> None:
     ("variant", "refused"),
     [("noregrets", True), ("oneback", True), ("freenav", False), ("eidetic", False)],
 )
-def test_going_back_by_two_pages(variant: str, refused: bool) -> None:
+def test_freenav_and_eidetic_go_back_by_two_pages(variant: str, refused: bool) -> None:
     steps = visit(in_the_hall(variant), "Kitchen", "Cellar", "Hall")
 
     assert refusals(steps) == [False, False, refused]
@@ -197,7 +197,7 @@ def test_going_back_by_two_pages(variant: str, refused: bool) -> None:
     ("variant", "refused"),
     [("noregrets", True), ("oneback", True), ("freenav", True), ("eidetic", False)],
 )
-def test_going_to_a_link_seen_on_an_earlier_page(variant: str, refused: bool) -> None:
+def test_eidetic_alone_takes_a_link_of_an_earlier_page(variant: str, refused: bool) -> None:
     steps = visit(in_the_hall(variant), "Kitchen", "Cellar", "study, left")
 
     assert refusals(steps) == [False, False, refused]
