@@ -30,7 +30,7 @@ def bwrap() -> None:
 
 
 @pytest.fixture(scope="session")
-def index(tmp_path_factory: pytest.TempPathFactory) -> str:
+def index_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the folder of an index of one document."""
     pytest.importorskip("tantivy", reason="the extra `search` is not installed")
     from gem_tools.search import build_index

@@ -132,9 +132,11 @@ def search_tool(**arguments: Any) -> Any:
     return published("gem.tools.search_tool", "SearchTool")(**arguments)
 
 
-def test_a_search_is_answered_as_published(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_is_answered_as_published(
+    index_folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer = '\n\n<information>Doc 1(Title: "Orrery") A model of the planets.</information>\n\n'
-    monkeypatch.setenv("SEARCH_URL", index)
+    monkeypatch.setenv("SEARCH_URL", index_folder)
 
     tool = search_tool()
     assert tool.execute_action("So <search> planets </search> and") == (
@@ -169,9 +171,9 @@ def test_a_search_needs_somewhere_to_search(monkeypatch: pytest.MonkeyPatch) -> 
         search_tool()
 
 
-def test_with_the_switch_a_search_pays_as_published(index: str) -> None:
+def test_with_the_switch_a_search_pays_as_published(index_folder: str) -> None:
     for id, reward in (("search_tool", 0.3), ("search_tool_no_int_reward", 0.0)):
-        wrapper = {"id": id, "search_url": index}
+        wrapper = {"id": id, "search_url": index_folder}
         env = gem.make("demo:Guess", wrappers=[wrapper], compat=True)
         env.reset(seed=0)
         assert env.step("<search>planets</search>").reward == reward

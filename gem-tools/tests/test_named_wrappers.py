@@ -87,8 +87,8 @@ def test_without_a_sandbox_the_error_says_so() -> None:
 
 
 @pytest.mark.parametrize(("id", "reward"), [("search_tool", 0.1), ("search_tool_no_int_reward", 0)])
-def test_an_index_is_searched(index: str, id: str, reward: float) -> None:
-    step = begun(id, index=index, k=1).step("<search>planets</search>")
+def test_an_index_is_searched(index_folder: str, id: str, reward: float) -> None:
+    step = begun(id, index=index_folder, k=1).step("<search>planets</search>")
 
     assert "[1] document a1: Orrery" in str(step.observation)
     assert step.reward == pytest.approx(reward)
@@ -104,16 +104,16 @@ def test_a_search_of_nothing_is_refused(id: str, options: dict[str, Any], why: s
         begun(id, **options)
 
 
-def test_the_record_of_a_stack_has_the_wrapper_by_its_name(index: str) -> None:
-    env = begun("search_tool", index=index)
+def test_the_record_of_a_stack_has_the_wrapper_by_its_name(index_folder: str) -> None:
+    env = begun("search_tool", index=index_folder)
 
     assert env.spec is not None
     [ref] = env.spec.wrappers
-    assert (ref.id, ref.kwargs) == ("search_tool", {"index": index})
+    assert (ref.id, ref.kwargs) == ("search_tool", {"index": index_folder})
 
 
-def test_such_a_stack_forks(index: str) -> None:
-    env = begun("search_tool", index=index)
+def test_such_a_stack_forks(index_folder: str) -> None:
+    env = begun("search_tool", index=index_folder)
     env.step("<search>planets</search>")
 
     twin = env.fork()

@@ -63,7 +63,7 @@ class away(bold):
 
 
 @pytest.fixture
-def play(install: Install, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> Play:
+def play_seats(install: Install, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> Play:
     """Return a function that runs `play` with these arguments and lines, by seed 1."""
     install("acme-seats", manifest=MANIFEST, files={"those.py": POLICIES})
 
@@ -79,8 +79,8 @@ def play(install: Install, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> P
 # one plays every seat
 
 
-def test_one_player_of_every_seat_is_told_whose_turn_it_is(play: Play) -> None:
-    shown = play(KUHN, typed=["pass", "bet", "pass"])
+def test_one_player_of_every_seat_is_told_whose_turn_it_is(play_seats: Play) -> None:
+    shown = play_seats(KUHN, typed=["pass", "bet", "pass"])
 
     assert f"{KUHN}. You play every seat: first, second. Seed 1." in shown
     assert "  [first] Kuhn poker" in shown
@@ -92,51 +92,53 @@ def test_one_player_of_every_seat_is_told_whose_turn_it_is(play: Play) -> None:
     )
 
 
-def test_what_all_are_shown_at_the_end_is_shown_once(play: Play) -> None:
-    assert "  [left, right] Left showed rock, right rock.\n" in play(SIGNS, typed=["rock"] * 6)
+def test_what_all_are_shown_at_the_end_is_shown_once(play_seats: Play) -> None:
+    assert "  [left, right] Left showed rock, right rock.\n" in play_seats(
+        SIGNS, typed=["rock"] * 6
+    )
 
 
-def test_who_leaves_a_game_of_several_is_told_what_each_has(play: Play) -> None:
-    shown = play(SIGNS, typed=["rock", "paper"])
+def test_who_leaves_a_game_of_several_is_told_what_each_has(play_seats: Play) -> None:
+    shown = play_seats(SIGNS, typed=["rock", "paper"])
 
     assert shown.endswith(
         "Left after 2 turns of all seats, total rewards left -1, right 1 so far.\n"
     )
 
 
-def test_an_action_of_any_seat_can_be_taken_back(play: Play) -> None:
-    shown = play(SIGNS, typed=["rock", "paper", ":undo", ":undo", "paper", "rock"])
+def test_an_action_of_any_seat_can_be_taken_back(play_seats: Play) -> None:
+    shown = play_seats(SIGNS, typed=["rock", "paper", ":undo", ":undo", "paper", "rock"])
 
     assert "total rewards left 1, right -1 so far" in shown
 
 
-def test_the_log_of_a_game_says_whose_each_action_was(play: Play) -> None:
-    assert "> [left] rock\n" in play(SIGNS, typed=["rock", ":log"])
+def test_the_log_of_a_game_says_whose_each_action_was(play_seats: Play) -> None:
+    assert "> [left] rock\n" in play_seats(SIGNS, typed=["rock", ":log"])
 
 
 # one plays a seat against policies
 
 
-def test_a_seat_is_played_against_a_policy(play: Play) -> None:
-    shown = play(KUHN, "--seat", "0", "--policy", "bold", typed=["bet"])
+def test_a_seat_is_played_against_a_policy(play_seats: Play) -> None:
+    shown = play_seats(KUHN, "--seat", "0", "--policy", "bold", typed=["bet"])
 
     assert f"{KUHN}. You are first, against bold. Seed 1." in shown
     assert "You are first. Your card is J" in shown
     assert "No success after 2 turns of all seats, total reward -2." in shown
 
 
-def test_a_policy_of_a_module_may_be_the_opponent(play: Play) -> None:
+def test_a_policy_of_a_module_may_be_the_opponent(play_seats: Play) -> None:
     opponent = "gem.testing._subject:sampled"
 
-    assert "total reward" in play(
+    assert "total reward" in play_seats(
         KUHN, "--seat", "first", "--policy", opponent, typed=["bet", "bet"]
     )
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_no_secret_of_another_seat_is_shown_to_who_plays_one(play: Play, seat: int) -> None:
+def test_no_secret_of_another_seat_is_shown_to_who_plays_one(play_seats: Play, seat: int) -> None:
     options = ("--seat", str(seat), "--policy", "bold")
-    shown = play(
+    shown = play_seats(
         KUHN, *options, typed=["pass", ":rules", ":log", ":undo", ":restart", ":hint", ":help"]
     )
 
@@ -149,8 +151,8 @@ def test_no_secret_of_another_seat_is_shown_to_who_plays_one(play: Play, seat: i
     assert f"You are {game.seats[1 - seat]}." not in shown
 
 
-def test_a_seat_that_the_seed_decides_is_named(play: Play) -> None:
-    shown = play(
+def test_a_seat_that_the_seed_decides_is_named(play_seats: Play) -> None:
+    shown = play_seats(
         KUHN,
         "--seat",
         "rotate",
@@ -164,8 +166,8 @@ def test_a_seat_that_the_seed_decides_is_named(play: Play) -> None:
     }
 
 
-def test_each_other_seat_may_have_its_own_opponent(play: Play) -> None:
-    shown = play(
+def test_each_other_seat_may_have_its_own_opponent(play_seats: Play) -> None:
+    shown = play_seats(
         "gem.testing.envs:LastOne",
         *("--seat", "green", "--policy", "red=meek", "--policy", "blue=bold"),
         typed=["2"],
@@ -183,13 +185,15 @@ def test_each_other_seat_may_have_its_own_opponent(play: Play) -> None:
     ],
 )
 def test_an_opponent_that_fails_is_to_blame(
-    play: Play, env: str, policy: str, typed: list[str], complaint: str
+    play_seats: Play, env: str, policy: str, typed: list[str], complaint: str
 ) -> None:
-    assert play(env, "--seat", "0", "--policy", policy, typed=typed, status=1).endswith(complaint)
+    assert play_seats(env, "--seat", "0", "--policy", policy, typed=typed, status=1).endswith(
+        complaint
+    )
 
 
-def test_opponents_are_closed_when_their_player_leaves(play: Play) -> None:
-    play(KUHN, "--seat", "0", "--policy", "second=bold", typed=[])
+def test_opponents_are_closed_when_their_player_leaves(play_seats: Play) -> None:
+    play_seats(KUHN, "--seat", "0", "--policy", "second=bold", typed=[])
 
     from acme_seats import those  # type: ignore[import-not-found]
 
@@ -199,8 +203,8 @@ def test_opponents_are_closed_when_their_player_leaves(play: Play) -> None:
 # policies play every seat
 
 
-def test_one_policy_is_watched_at_every_seat(play: Play) -> None:
-    shown = play(KUHN, "--policy", "bold")
+def test_one_policy_is_watched_at_every_seat(play_seats: Play) -> None:
+    shown = play_seats(KUHN, "--policy", "bold")
 
     assert f"{KUHN} seed 1, policy bold\n" in shown
     assert "\n[first] \\boxed{bet}\n  [second] Kuhn poker" in shown
@@ -209,8 +213,8 @@ def test_one_policy_is_watched_at_every_seat(play: Play) -> None:
     )
 
 
-def test_a_policy_for_each_seat_is_watched(play: Play) -> None:
-    shown = play(KUHN, "--policy", "second=bold", "--policy", "first=meek")
+def test_a_policy_for_each_seat_is_watched(play_seats: Play) -> None:
+    shown = play_seats(KUHN, "--policy", "second=bold", "--policy", "first=meek")
 
     assert "policy second=bold, first=meek\n" in shown
     assert "[first] \\boxed{pass}" in shown
@@ -218,9 +222,9 @@ def test_a_policy_for_each_seat_is_watched(play: Play) -> None:
 
 
 def test_the_rounds_of_policies_are_watched_action_by_action(
-    play: Play, placed: Callable[[str, str], str]
+    play_seats: Play, placed: Callable[[str, str], str]
 ) -> None:
-    shown = play(SIGNS, "--policy", "left=late", "--policy", "right=bold", status=1)
+    shown = play_seats(SIGNS, "--policy", "left=late", "--policy", "right=bold", status=1)
 
     assert "[left] rock\n  [right] Three rounds." in shown
     assert shown.splitlines()[-1] == placed(
@@ -321,14 +325,14 @@ def test_the_list_of_a_run_has_who_sat_where_and_what_each_has(
     ],
 )
 def test_seats_and_policies_that_do_not_fit_are_wrong_use(
-    play: Play, arguments: list[str], complaint: str
+    play_seats: Play, arguments: list[str], complaint: str
 ) -> None:
-    assert complaint in play(KUHN, *arguments, status=2)
+    assert complaint in play_seats(KUHN, *arguments, status=2)
 
 
-def test_a_seat_of_what_has_one_is_wrong_use(play: Play) -> None:
+def test_a_seat_of_what_has_one_is_wrong_use(play_seats: Play) -> None:
     options = ("--seat", "0", "--policy", "bold")
 
-    assert "Guess has one seat. Leave --seat out." in play(
+    assert "Guess has one seat. Leave --seat out." in play_seats(
         "gem.testing.envs:Guess", *options, status=2
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,7 +18,6 @@ from .softmax import (
     advantages,
     batch_of,
     episodes,
-    make_run,
     said_of,
     share,
     shown_coefficients,
@@ -30,13 +28,6 @@ pytest.importorskip("gem_train", reason="gem-eval's extra `tokens` is not instal
 if find_spec("torch") is None:
     pytest.skip("needs torch: nox -s others", allow_module_level=True)
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    made = make_run(tmp_path_factory.mktemp("runs") / "run")
-    yield made
-    made.close()
 
 
 class Model:
@@ -68,7 +59,7 @@ class Model:
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_autograd_gives_every_log_probability_the_shown_number(
-    run: Run, estimator: str, norm: str
+    opened_run: Run, estimator: str, norm: str
 ) -> None:
     import torch
 
@@ -89,7 +80,8 @@ def test_autograd_gives_every_log_probability_the_shown_number(
     wanted = model.gradient()
 
     shown = [
-        torch.tensor(shown_coefficients(run, line, query), dtype=torch.float64) for line in lines
+        torch.tensor(shown_coefficients(opened_run, line, query), dtype=torch.float64)
+        for line in lines
     ]
     for coefficients, column in zip(shown, columns, strict=True):
         torch.testing.assert_close(coefficients, -column.grad, rtol=1e-6, atol=1e-6)

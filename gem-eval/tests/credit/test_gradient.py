@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -22,7 +20,6 @@ from .softmax import (
     lines_of,
     log_probabilities,
     loss,
-    make_run,
     said_of,
     shown_coefficients,
 )
@@ -31,13 +28,6 @@ pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 pytest.importorskip("gem_train", reason="gem-eval's extra `tokens` is not installed")
 
 STEP = 1e-5
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    made = make_run(tmp_path_factory.mktemp("runs") / "run")
-    yield made
-    made.close()
 
 
 def test_every_estimator_of_gem_returns_is_offered() -> None:
@@ -52,7 +42,7 @@ def test_every_estimator_of_gem_returns_is_offered() -> None:
 )
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_shown_numbers_are_the_coefficients_of_the_gradient(
-    run: Run, estimator: str, gamma: float, norm: str
+    opened_run: Run, estimator: str, gamma: float, norm: str
 ) -> None:
     query = TokenQuery(estimator=estimator, gamma=gamma, lam=0.8, norm=norm)
     table = np.random.default_rng(3).normal(size=(VOCABULARY, VOCABULARY))
@@ -63,7 +53,7 @@ def test_the_shown_numbers_are_the_coefficients_of_the_gradient(
 
     shown = np.zeros_like(table)
     for each in lines:
-        coefficients = shown_coefficients(run, each, query)
+        coefficients = shown_coefficients(opened_run, each, query)
         tokens = said_of(log[each - 1])
         for token, coefficient in zip(tokens, coefficients, strict=True):
             shown[token.before] -= coefficient * of_log(table, token.before, token.token)
@@ -87,14 +77,14 @@ def of_log(table: NDArray[np.float64], before: int, token: int) -> NDArray[np.fl
     return gradient
 
 
-def test_what_is_in_no_batch_has_no_credit(run: Run) -> None:
+def test_what_is_in_no_batch_has_no_credit(opened_run: Run) -> None:
     from gem_eval.viewing.token_page import token_values
 
-    lines = lines_of(run)
+    lines = lines_of(opened_run)
     others = [line for line in range(1, len(episodes()) + 1) if line not in lines]
     [error, _] = others
 
-    values = token_values(run, error, TokenQuery(by="adv"), None)
+    values = token_values(opened_run, error, TokenQuery(by="adv"), None)
 
     assert len(lines) == 12
     assert values is not None

@@ -28,7 +28,7 @@ def second(request: gem.Request) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rotated_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a run of a line-up that plays each seed in both of its rotations."""
     out = tmp_path_factory.mktemp("runs") / "kuhn"
     line_up = (first, second)
@@ -39,9 +39,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def parts(run: Path) -> list[gem.Episode]:
+def parts(rotated_run: Path) -> list[gem.Episode]:
     """Return the parts of its episodes, in the order of its log."""
-    lines = (run / "episodes.jsonl").read_text(encoding="ascii").splitlines()
+    lines = (rotated_run / "episodes.jsonl").read_text(encoding="ascii").splitlines()
     return [part for line in lines for part in gem.Episode.from_json(line).parts()]
 
 
@@ -51,9 +51,9 @@ def lines_of(run: Path, out: Path, to: str, **options: Any) -> list[dict[str, An
 
 
 def test_sft_has_the_conversation_of_each_seat_that_succeeded(
-    run: Path, parts: list[gem.Episode], tmp_path: Path
+    rotated_run: Path, parts: list[gem.Episode], tmp_path: Path
 ) -> None:
-    rows = lines_of(run, tmp_path, "sft")
+    rows = lines_of(rotated_run, tmp_path, "sft")
 
     solved = [part for part in parts if part.success and part.turns]
     assert [row["messages"] for row in rows] == [part.messages() for part in solved]
@@ -65,21 +65,25 @@ def test_sft_has_the_conversation_of_each_seat_that_succeeded(
 
 
 def test_a_policy_of_a_line_up_and_a_seat_choose_parts(
-    run: Path, parts: list[gem.Episode], tmp_path: Path
+    rotated_run: Path, parts: list[gem.Episode], tmp_path: Path
 ) -> None:
-    rows = lines_of(run, tmp_path, "sft", policies=["first"], seats=["second"], min_return=-9)
+    rows = lines_of(
+        rotated_run, tmp_path, "sft", policies=["first"], seats=["second"], min_return=-9
+    )
 
     chosen = [part for part in parts if part.policy == "first" and part.seats[0].name == "second"]
     assert [row["total_reward"] for row in rows] == [part.total_reward for part in chosen]
 
 
-def test_what_no_seat_is_called_gives_nothing_and_says_why(run: Path, tmp_path: Path) -> None:
+def test_what_no_seat_is_called_gives_nothing_and_says_why(
+    rotated_run: Path, tmp_path: Path
+) -> None:
     with pytest.raises(ExportError, match="24 of another seat"):
-        lines_of(run, tmp_path, "sft", seats=["third"])
+        lines_of(rotated_run, tmp_path, "sft", seats=["third"])
 
 
-def test_a_pair_is_of_two_plays_of_one_seat(run: Path, tmp_path: Path) -> None:
-    rows = lines_of(run, tmp_path, "dpo", margin=0.5)
+def test_a_pair_is_of_two_plays_of_one_seat(rotated_run: Path, tmp_path: Path) -> None:
+    rows = lines_of(rotated_run, tmp_path, "dpo", margin=0.5)
 
     for row in rows:
         number = ["first", "second"].index(row["seat"])
@@ -90,11 +94,11 @@ def test_a_pair_is_of_two_plays_of_one_seat(run: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
 def test_parquet_has_a_row_for_each_seat(
-    run: Path, parts: list[gem.Episode], tmp_path: Path
+    rotated_run: Path, parts: list[gem.Episode], tmp_path: Path
 ) -> None:
     import pyarrow.parquet as pq
 
-    exported = gem_eval.export(run, to="parquet", out=tmp_path / "x.parquet")
+    exported = gem_eval.export(rotated_run, to="parquet", out=tmp_path / "x.parquet")
 
     rows = pq.read_table(tmp_path / "x.parquet").to_pylist()
     assert (exported.episodes, exported.rows) == (12, 24)
@@ -106,9 +110,9 @@ def test_parquet_has_a_row_for_each_seat(
 
 
 def test_inspect_has_a_sample_for_each_seat_in_the_log_of_its_policy(
-    run: Path, parts: list[gem.Episode], tmp_path: Path
+    rotated_run: Path, parts: list[gem.Episode], tmp_path: Path
 ) -> None:
-    gem_eval.export(run, to="inspect", out=tmp_path / "logs")
+    gem_eval.export(rotated_run, to="inspect", out=tmp_path / "logs")
 
     for path in (tmp_path / "logs").glob("*.eval"):
         with zipfile.ZipFile(path) as log:
@@ -129,11 +133,11 @@ def test_inspect_has_a_sample_for_each_seat_in_the_log_of_its_policy(
     reason="atif is not installed",
 )
 def test_atif_has_a_file_for_each_seat_which_is_not_played_again_alone(
-    run: Path, tmp_path: Path
+    rotated_run: Path, tmp_path: Path
 ) -> None:
     from gem_eval.exporting.atif_reading import read
 
-    exported = gem_eval.export(run, to="atif", out=tmp_path / "files")
+    exported = gem_eval.export(rotated_run, to="atif", out=tmp_path / "files")
 
     assert (exported.episodes, exported.rows) == (12, 24)
     plain = json.loads((tmp_path / "files" / "000002.json").read_text(encoding="utf-8"))

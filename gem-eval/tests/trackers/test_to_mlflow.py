@@ -42,7 +42,7 @@ class Server:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Server:
+def mlflow_server(monkeypatch: pytest.MonkeyPatch) -> Server:
     """Return an MLflow that refuses two batches, and have it imported as such."""
     found = Server(refusals=2)
     mlflow: Any = ModuleType("mlflow")
@@ -58,7 +58,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Server:
     return found
 
 
-def test_a_run_whose_parameters_were_refused_is_made_once(server: Server) -> None:
+def test_a_run_whose_parameters_were_refused_is_made_once(mlflow_server: Server) -> None:
     tracker = MlflowTracker()
     parameters = {"seed": "7", "policies": "random"}
     for _ in range(2):
@@ -67,4 +67,4 @@ def test_a_run_whose_parameters_were_refused_is_made_once(server: Server) -> Non
 
     run_id = tracker.begin("run", parameters, None)
 
-    assert server.runs == {run_id: parameters}
+    assert mlflow_server.runs == {run_id: parameters}
