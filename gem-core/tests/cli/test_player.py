@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import io
+import subprocess
+import sys
 
 import pytest
 
@@ -16,6 +18,14 @@ def test_the_screen_is_public() -> None:
     screen = importlib.import_module("gem.cli.screen")
 
     assert all(hasattr(screen, name) for name in screen.__all__)
+
+
+def test_the_screen_imports_no_environment_and_no_pydantic() -> None:
+    program = "import sys, gem.cli.screen; print(*{'gem.env', 'pydantic'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.strip() == ""
 
 
 def player(monkeypatch: pytest.MonkeyPatch, typed: str) -> Player:

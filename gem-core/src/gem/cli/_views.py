@@ -7,16 +7,17 @@ Knows nothing about who plays, or about screens.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from gem.cli._screen import Exchange, View
 from gem.cli._text import counted
 from gem.content import observation_text
-from gem.env._env import Env
-from gem.env._step import Step
-from gem.episode._episode import Episode
 from gem.errors import GemError
-from gem.registry._catalogue import is_provided, spec
-from gem.registry._importing import load_target
+
+if TYPE_CHECKING:
+    from gem.env._env import Env
+    from gem.env._step import Step
+    from gem.episode._episode import Episode
 
 __all__ = ["ending", "first_view", "next_view", "outcome_of", "recorded_views"]
 
@@ -91,6 +92,9 @@ def _last_message(episode: Episode, names: Sequence[str]) -> str:
 
 def _highlights(episode: Episode) -> Sequence[tuple[str, str, str]]:
     """Return what its environment marks in colour, where that is installed."""
+    from gem.registry._catalogue import is_provided, spec  # heavy: 0.2 s
+    from gem.registry._importing import load_target
+
     # A run may be watched where its pack is not installed: then without colours. So is one whose
     # environment no pack provides: a run may be a stranger's, and to watch it runs nothing.
     if not is_provided(episode.env_id):
