@@ -13,7 +13,7 @@ import itertools
 import re
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,13 +108,29 @@ class Shown:
         return "..." if is_long or self._text.startswith("<") else self._text
 
 
-def methods(owner: Any) -> Iterator[str]:
-    """Yield a line for each public method and property that a class has first."""
-    for name, member in vars(owner).items():
-        function = getattr(member, "__func__", member)  # of a class method
-        is_inherited = any(hasattr(base, name) for base in owner.__bases__)
-        if name.startswith("_") or is_inherited or not function.__doc__:
+def members(owner: Any, listed: Sequence[Any]) -> dict[str, Any]:
+    """Return what a class has first: what it defines, or has from a private class of core.
+
+    A private class has no place of its own on the page, a public one has.
+    """
+    found: dict[str, Any] = {}
+    told_elsewhere: set[str] = set()
+    for base in owner.__mro__:
+        is_private = base.__module__.startswith("gem.") and base not in listed
+        if base is not owner and not is_private:
+            told_elsewhere.update(vars(base))
             continue
+        for name, member in vars(base).items():
+            function = getattr(member, "__func__", member)  # of a class method
+            if not name.startswith("_") and function.__doc__:
+                found.setdefault(name, member)
+    return {name: member for name, member in found.items() if name not in told_elsewhere}
+
+
+def methods(owner: Any, listed: Sequence[Any]) -> Iterator[str]:
+    """Yield a line for each public method and property that a class has first."""
+    for name, member in members(owner, listed).items():
+        function = getattr(member, "__func__", member)
         said = first_line(function.__doc__)
         if isinstance(member, property):
             yield f"  - `.{name}`: {said}"
@@ -122,7 +138,14 @@ def methods(owner: Any) -> Iterator[str]:
             yield f"  - `.{name}{signature(function)}`: {said}"
 
 
-def entries(module: str, values: dict[str, str]) -> Iterator[str]:
+def public_classes() -> list[Any]:
+    """Return every class with a place of its own on the page."""
+    modules = [importlib.import_module(module) for module in PUBLIC_MODULES]
+    values = [getattr(module, name) for module in modules for name in module.__all__]
+    return [value for value in values if is_class(value)]
+
+
+def entries(module: str, values: dict[str, str], listed: Sequence[Any]) -> Iterator[str]:
     """Yield the lines of a module's names."""
     public = importlib.import_module(module)
     for name in public.__all__:
@@ -134,7 +157,7 @@ def entries(module: str, values: dict[str, str]) -> Iterator[str]:
         elif is_class(value) or inspect.isfunction(inspect.unwrap(value)):
             yield f"- `{name}{signature(value)}`: {first_line(value.__doc__)}".rstrip(": ")
             if is_class(value) and not hasattr(value, "model_fields"):
-                yield from methods(value)
+                yield from methods(value, listed)
         else:
             is_type = type(value).__module__ in ("typing", "types")
             said = first_line(values.get(name)) or ("A type." if is_type else "A constant.")
@@ -144,10 +167,11 @@ def entries(module: str, values: dict[str, str]) -> Iterator[str]:
 def page() -> str:
     """Return the whole page."""
     values = documented_values()
+    listed = public_classes()
     sections = [HEAD]
     for module, holds in PUBLIC_MODULES.items():
         lines = [f"## {module}", "", f"{holds[0].upper()}{holds[1:]}.", ""]
-        lines += entries(module, values)
+        lines += entries(module, values, listed)
         sections.append("\n".join(lines).rstrip() + "\n")
     return "\n".join(sections)
 

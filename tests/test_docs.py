@@ -244,3 +244,12 @@ def test_a_generated_page_is_what_would_be_generated(generator: str) -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("parser", ["Glm", "Hermes", "Qwen"])
+def test_the_public_names_have_what_a_class_inherits_from_a_private_one(parser: str) -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+
+    entry = page.split(f"\n- `{parser}")[1].split("\n- ")[0]
+
+    assert "`.read(cursor)`" in entry
