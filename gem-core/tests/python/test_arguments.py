@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Union
 
 import pytest
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from gem._python.arguments import checked
 from gem.errors import BadArguments
@@ -153,6 +153,28 @@ def test_every_problem_is_in_one_error_with_what_is_allowed() -> None:
         f"demo:Game cannot be made with these arguments: {'; '.join(caught.value.problems)}. "
         "It takes size: int, colour: Literal['red', 'blue'] = 'red', ratio: float | None = None."
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"size": 1, "joker": True}, "'joker': Extra inputs are not permitted"),
+        ({"size": "x"}, "'size': Input should be a valid integer"),
+        ({"size": 1, "piles": {"left": "x"}}, "'left': Input should be a valid integer"),
+        ({}, "'size': Field required"),
+    ],
+)
+def test_an_error_names_the_field_that_does_not_fit(value: Any, reason: str) -> None:
+    class Deck(BaseModel, extra="forbid"):
+        size: int
+        piles: Mapping[str, int] = {}
+
+    def target(deck: Deck | None = None) -> None: ...
+
+    target.__annotations__["deck"] = Deck | None
+    with pytest.raises(BadArguments) as caught:
+        checked(target, {"deck": value}, subject="demo:A")
+    assert f"does not fit ({reason}" in caught.value.problems[0]
 
 
 def test_an_error_shows_the_subjects_own_defaults() -> None:

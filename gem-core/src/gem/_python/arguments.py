@@ -78,9 +78,21 @@ def _bad_arguments(
 
 def _complaint(parameter: Parameter, value: Any, error: ValidationError) -> str:
     # A union has a reason for each of its types, often the same one: each is said once, in order.
-    reasons = dict.fromkeys(detail["msg"] for detail in _details(error))
+    reasons = dict.fromkeys(_reason(value, detail) for detail in _details(error))
     first_reasons = ", or ".join(list(reasons)[:3])
     return f"{parameter.name}={shortened(value)} does not fit ({first_reasons})"
+
+
+def _reason(value: Any, detail: Any) -> str:
+    """Return what is wrong with a value; of a mapping in it, with the name that it is under."""
+    names = []
+    for part in detail["loc"]:  # types of a union stand there too
+        if isinstance(value, Mapping) and part in value:
+            names.append(part)
+            value = value[part]
+    if detail["type"] == "missing":  # it is in no value, and stands last
+        names.append(detail["loc"][-1])
+    return f"{shortened(names[-1])}: {detail['msg']}" if names else detail["msg"]
 
 
 def _details(error: ValidationError) -> list[Any]:
