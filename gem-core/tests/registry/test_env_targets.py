@@ -92,6 +92,24 @@ def test_an_edited_file_counts_from_the_next_process_on(own_folder: Path) -> Non
     assert "odd or even" in elsewhere
 
 
+def test_the_names_offered_are_those_of_what_a_file_makes(own_folder: Path) -> None:
+    (own_folder / "gem_tools_here.py").write_text(
+        "from functools import partial\n"
+        "from typing import TypeVar\n"
+        "import gem\n"
+        "T = TypeVar('T')\n"
+        "class Asks:\n    pass\n"
+        "@gem.tool\ndef add(a: int) -> int:\n    return a\n"
+        "asks = Asks()\n"
+        "three = partial(int, 3)\n"
+        "limit = 3\n"
+        "_hidden = Asks()\n"
+    )
+
+    with pytest.raises(TargetError, match=r"It has Asks, add, asks, three\.$"):
+        load_target("./gem_tools_here.py:ads")
+
+
 def test_a_function_of_a_file_makes_an_environment() -> None:
     assert gem.make("./gem_try.py:small").highest == 2  # type: ignore[attr-defined]
 

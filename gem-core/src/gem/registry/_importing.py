@@ -261,7 +261,7 @@ def _line_in(path: Path, error: BaseException) -> str:
 
 
 def _names_in(path: str) -> list[str]:
-    """Return the names of the public classes and functions that a file defines, as it does.
+    """Return the public names of what a file makes that may be a target, as it does.
 
     The file is imported; raises what that raises.
     """
@@ -269,10 +269,18 @@ def _names_in(path: str) -> list[str]:
     return [
         name
         for name, value in vars(module).items()
-        if not name.startswith("_")
-        and callable(value)
-        and getattr(value, "__module__", None) == module.__name__
+        if not name.startswith("_") and _is_made_in(value, module)
     ]
+
+
+def _is_made_in(value: Any, module: ModuleType) -> bool:
+    """Say whether a module defines a class or a function, or holds an instance to be used as one.
+
+    That is a function with `@gem.tool` above it, or a policy of a class defined there or elsewhere.
+    """
+    if hasattr(value, "__qualname__"):
+        return getattr(value, "__module__", None) == module.__name__
+    return callable(value) or type(value).__module__ == module.__name__
 
 
 def target_of(named: Any) -> str:
