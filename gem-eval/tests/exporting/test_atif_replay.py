@@ -279,6 +279,13 @@ def test_a_hostile_file_is_one_line(kind: str, tmp_path: Path, capsys: Output) -
     assert len(line) < 600
 
 
+def test_beside_the_log_of_a_run_its_folder_is_what_to_give(tmp_path: Path, capsys: Output) -> None:
+    run = gem_eval.evaluate("atif:Guess", "random", episodes=1, out=tmp_path / "run")
+
+    assert main(["replay", str(run.path / "run.json")]) == 2
+    assert f"Give the folder of the run, {run.path}." in capsys.readouterr().err
+
+
 def test_a_huge_file_is_not_read(tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "huge.json"
     with path.open("wb") as file:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,8 +65,8 @@ def read(path: Path) -> ForeignEpisode | None:
     """
     if path.suffix != ".json":
         return None
+    plain = _plain(path)  # first: a file of another format is not read with it either
     check_requirements(["atif>=1.8"], subject="Reading ATIF", of="gem-eval")
-    plain = _plain(path)
     steps = _steps(plain, path)
     agent = _agent(plain, path)
     if agent.name == _OURS and "env_id" in (plain.get("extra") or {}):
@@ -256,8 +257,7 @@ def _malformed(path: Path, where: str, error: Exception) -> LogError:
 
 
 def _not_atif(path: Path, why: str) -> LogError:
-    return LogError(
-        f"{path} is no ATIF trajectory ({why}). Give one of ATIF 1, a run folder or its "
-        "episodes.jsonl.",
-        path=str(path),
-    )
+    instead = "one of ATIF 1, a run folder or its episodes.jsonl"
+    if (path.parent / "episodes.jsonl").is_file():  # a run's run.json or summary.json
+        instead = f"the folder of the run, {shlex.quote(str(path.parent))}"
+    return LogError(f"{path} is no ATIF trajectory ({why}). Give {instead}.", path=str(path))
