@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gem.errors import GemError
+from gem.registry import owner, registration
 from gem.rollouts import PlannedEpisode, check_rollout
 from gem_eval.branching.origin import Origin
 from gem_eval.branching.reading import origin_in
@@ -99,6 +100,7 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
         )
     if "track" in given:  # of one that is on record the lack is told, and the run goes on
         check_trackers(settings.track)
+    _refuse_lost(folder)
     changed = _changed_code(folder)
     origin = origin_in(folder)
     try:
@@ -112,6 +114,28 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     if (settings.episodes, settings.repeats) != (stored.episodes, stored.repeats):
         _refuse_to_shrink(folder, settings, plan, planned_for(stored, live, origin))
     return Job(folder, settings, live, plan, changed=changed)
+
+
+def _refuse_lost(folder: RunFolder) -> None:
+    """Refuse ids that a pack provided when the run began, and that none provides now.
+
+    The record has their targets too, and could play what is there by now under the same name. An
+    id that no pack ever provided is played by its target.
+    """
+    settings = folder.record.settings
+    now = versions_of(settings.envs, settings.env_kwargs)
+    packs = [
+        f"{name} {version}"
+        for name, version in folder.record.versions.items()
+        if name not in {"python", "gem-eval", *now} and not version.startswith("sha256:")
+    ]
+    ids = [spec.id for spec in settings.envs if not (owner(spec.id) or registration(spec.id))]
+    if packs and ids:
+        raise RunFolderError(
+            f"{folder.path} is of {', '.join(ids)}, which no installed pack provides any more. "
+            f"Install {' and '.join(packs)} again, or start a new run with --out.",
+            path=str(folder.path),
+        )
 
 
 def _changed_code(folder: RunFolder) -> str:
