@@ -203,6 +203,46 @@ def test_what_a_wrapper_shows_as_it_ends_an_episode_was_not_told_too_late(
     assert found.state == "passed", found.evidence
 
 
+def test_what_a_wrapper_shows_instead_is_not_what_was_told() -> None:
+    shouting = {"id": "transform_observation", "function": shouted}
+    wrappers = [{"id": "seat", "seat": "second", "wrapper": shouting}]
+
+    assert line("told", Kuhn, wrappers=wrappers).state == "passed"
+    assert line("told", LateWords, wrappers=wrappers).state == "failed"
+
+
+def shouted(observation: gem.Observation) -> gem.Observation:
+    return str(observation).upper()
+
+
+class Piles(gem.SeatedEnv):
+    """Starts always alike, for the first seat alone: the second is shown the first one's move."""
+
+    def reset(self, seed: int | None = None) -> tuple[gem.Observation, dict[str, Any]]:
+        self.tell_all("Take some of 9.")
+        return self.begin(0)
+
+    def step(self, action: str) -> gem.Step:
+        if self.seat:
+            return self.end()
+        self.tell(1, f"They took {action}.")
+        return self.ask(1)
+
+    def sample_action(self) -> str:
+        return str(self.sample_rng.randint(1, 3))
+
+
+def test_an_opponent_that_moves_before_a_view_is_no_start_that_differs() -> None:
+    spec = EnvSpec(id="fine:Piles", target=f"{__name__}:Piles", check=CheckHints(fixed_start=True))
+    opponent = "gem.testing._subject:sampled"
+    view = {"id": "seat_view", "seat": "second", "opponents": opponent}
+
+    [check] = [check for check in CHECKS if check.name == "different_seeds"]
+    found = check.line(Subject(spec, seeds=range(3), wrappers=[view]))
+
+    assert (found.state, "opponents move before a view" in found.evidence) == ("skipped", True)
+
+
 def test_moves_of_a_round_are_changed_in_words_and_to_another_sample() -> None:
     # Of three episodes three rounds each, in which the first move is changed in both ways.
     assert line("rounds", Signs).evidence.startswith("18 moves changed")

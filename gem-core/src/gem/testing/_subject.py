@@ -31,8 +31,6 @@ class Subject:
     whether its author wrote a `sample_action`, and `is_view` whether it is one seat of several.
     """
 
-    is_view = False
-
     def __init__(
         self,
         env: EnvLike,
@@ -56,6 +54,7 @@ class Subject:
             assert made.spec is not None
             self.spec: EnvSpec = made.spec
             self.seats = made.seats
+            self.is_view = len(made.seats) < len(made.unwrapped.seats)
             # Asked of the class: what `Env` itself has only raises NotImplementedError.
             self.has_samples = type(made.unwrapped).sample_action is not Env.sample_action
             _require_declarations(made)
@@ -66,15 +65,13 @@ class Subject:
         # By its name: another process makes it again.
         opponent = f"{__name__}:{'sampled' if self.has_samples else 'boxed'}"
         layer = {"id": "seat_view", "seat": seat, "opponents": opponent}
-        view = Subject(
+        return Subject(
             self.env,
             seeds=self.seeds,
             wrappers=(*self.wrappers, layer),
             kwargs=self.kwargs,
             backends=self.backends,
         )
-        view.is_view = True
-        return view
 
     def make(self, seed: int | None = None) -> Env:
         """Make a new instance."""
