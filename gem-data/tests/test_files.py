@@ -73,10 +73,10 @@ def test_a_json_file_is_a_list_of_rows(write: Write) -> None:
     ("content", "cause"),
     [
         (GOOD, "a dict, not a list"),
-        (b"7", "a int, not a list"),
+        (b"7", "an int, not a list"),
         (b"[" + GOOD, "not JSON"),
         (b"\xff", "not UTF-8"),
-        (b"[7]", "row 1: it is a int, not an object"),
+        (b"[7]", "row 1: it is an int, not an object"),
         (b"[]", "holds no rows"),
     ],
 )

@@ -116,9 +116,16 @@ def _refuse(row: Mapping[str, Any]) -> None:
     raise Misfit("x", row["x"], "nothing")
 
 
-@pytest.mark.parametrize(("row", "kind"), [(7, "a int"), (None, "null"), (["a"], "a list")])
+@pytest.mark.parametrize(("row", "kind"), [(7, "an int"), (None, "null"), (["a"], "a list")])
 def test_what_is_no_row_is_refused(row: object, kind: str) -> None:
     assert f"row 2: it is {kind}, not an object" in str(refused(row))
+
+
+def test_a_value_that_is_nested_too_deeply_to_be_shown_is_named() -> None:
+    nested: list[Any] = []
+    for _ in range(100_000):
+        nested = [nested]
+    assert "the field 'question' is a list nested too deeply" in str(refused({"question": nested}))
 
 
 def test_a_misfit_says_what_is_wrong_by_itself() -> None:

@@ -216,13 +216,20 @@ def no_rows(source: str) -> DataError:
 
 def type_name(value: object) -> str:
     """Return what a value is, as an error says it."""
-    return "null" if value is None else f"a {type(value).__name__}"
+    if value is None:
+        return "null"
+    name = type(value).__name__
+    article = "an" if name[0].lower() in "aeiou" else "a"
+    return f"{article} {name}"
 
 
 def excerpt(value: object) -> str:
     """Return any value as a short piece of ASCII."""
     # Cut before it is written out: a value may be as large as a row.
-    text = ascii(value[:60] if isinstance(value, (str, bytes, list, tuple)) else value)
+    try:
+        text = ascii(value[:60] if isinstance(value, (str, bytes, list, tuple)) else value)
+    except RecursionError:  # lists in lists: the loader takes any depth
+        return f"{type_name(value)} nested too deeply to be shown"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
