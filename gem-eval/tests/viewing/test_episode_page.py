@@ -374,6 +374,10 @@ def test_an_environment_that_the_run_does_not_list_is_shown(make_run: MakeRun) -
     [
         "/runs/run/episodes/2",
         "/runs/run/episodes/99999999999999999999999",
+        f"/runs/run/episodes/{'9' * 5000}",
+        f"/runs/run/episodes/{'9' * 5000}/tokens",
+        f"/runs/run/episodes/1/turns/{'9' * 5000}",
+        "/runs/run/episodes/first",
         "/runs/run/episodes/1/turns/0",
         "/runs/run/episodes/1/turns/2",
         "/runs/run/episodes/5/turns/1",

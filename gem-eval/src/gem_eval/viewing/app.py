@@ -49,6 +49,7 @@ _ASSETS = {
     "training.js": "text/javascript",
 }
 _MOST_LINES = 1 << 62
+_NOT_THERE = "The log of this run has no such episode or turn."
 
 
 def viewer_app(
@@ -66,7 +67,7 @@ def viewer_app(
     offer to play these again. `logs` opens the episodes of the trainings' evaluations.
     """
     viewer = _Viewer(runs, texts, solver, trainings, logs)
-    episode = "/runs/{run}/episodes/{line:int}"
+    episode = "/runs/{run}/episodes/{line}"
     routes = [
         ("/", viewer.runs),
         ("/compare", viewer.compare),
@@ -78,8 +79,8 @@ def viewer_app(
         (episode, viewer.episode),
         (f"{episode}/tokens", viewer.tokens),
         (f"{episode}/next-flip", viewer.next_flip),
-        (f"{episode}/turns/{{turn:int}}", viewer.turn),
-        (f"{episode}/turns/{{turn:int}}/images/{{image:int}}", viewer.image),
+        (f"{episode}/turns/{{turn}}", viewer.turn),
+        (f"{episode}/turns/{{turn}}/images/{{image}}", viewer.image),
         ("/static/{name}", viewer.asset),
         ("/favicon.ico", viewer.no_icon),
     ]
@@ -316,7 +317,7 @@ class _Viewer:
             why = f"This cannot be read ({what}). The log may have changed."
             raise HTTPException(503, why) from error
         if found is None:
-            raise HTTPException(404, "The log of this run has no such episode or turn.")
+            raise HTTPException(404, _NOT_THERE)
         return found
 
 
@@ -335,5 +336,8 @@ def _theme(request: Request) -> str:
 
 
 def _number(request: Request, name: str) -> int:
-    number: int = request.path_params[name]
+    # Not by the router's own `:int`, which raises on more digits than Python converts.
+    number = whole_number(request.path_params[name])
+    if number is None:
+        raise HTTPException(404, _NOT_THERE)
     return min(number, _MOST_LINES)
