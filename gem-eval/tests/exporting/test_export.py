@@ -89,6 +89,13 @@ def test_a_name_that_the_run_does_not_have_is_refused(make_run: MakeRun, chosen:
         gem_eval.export(run, to="sft", out=run / "x.jsonl", **chosen)
 
 
+def test_a_seat_of_an_environment_of_one_seat_is_told_to_be_none(make_run: MakeRun) -> None:
+    run = make_run(runs.episode())
+
+    with pytest.raises(ExportError, match="1 of an environment of one seat"):
+        gem_eval.export(run, to="sft", out=run / "x.jsonl", seats=["first"])
+
+
 def test_half_a_line_at_the_end_is_not_read(make_run: MakeRun) -> None:
     run = make_run(runs.episode())
     with (run / "episodes.jsonl").open("a", encoding="utf-8") as log:

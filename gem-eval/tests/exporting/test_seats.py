@@ -75,10 +75,10 @@ def test_a_policy_of_a_line_up_and_a_seat_choose_parts(
     assert [row["total_reward"] for row in rows] == [part.total_reward for part in chosen]
 
 
-def test_what_no_seat_is_called_gives_nothing_and_says_why(
+def test_what_no_seat_is_called_gives_nothing_and_names_the_seats(
     rotated_run: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ExportError, match="24 of another seat"):
+    with pytest.raises(ExportError, match="12 of the seat first; 12 of the seat second"):
         lines_of(rotated_run, tmp_path, "sft", seats=["third"])
 
 

@@ -108,7 +108,9 @@ class Source:
         if episode.env_id not in choice.envs:
             return "of another environment"
         if choice.seats is not None and entry.seat_name not in choice.seats:
-            return "of another seat"
+            if entry.seat_name is None:
+                return "of an environment of one seat"
+            return f"of the seat {entry.seat_name:.60}"
         if not self.choice.solved:
             return None
         if episode.is_error:
