@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import gem
@@ -95,7 +96,7 @@ class TokenServer:
         self.url = url.rstrip("/")
         self._api = APIS[api]
         self._model = {} if model is None else {"model": model}
-        self._stop_ids = sorted({*stop_ids, *(() if codec is None else codec.stop_ids)})
+        self._stop_ids = sorted({*_as_ids(stop_ids), *(() if codec is None else codec.stop_ids)})
         self._max_tokens = max_tokens
         self._options = {"temperature": temperature, **(options or {})}
         self._sends_seed = sends_seed
@@ -206,6 +207,20 @@ class TokenServer:
         # Where it does not arrive the server hears it by the closed connection alone.
         with suppress(NoAnswerError, SilentError, TooLongError):
             await self._server.post_once(path, content, read_timeout_s=_ABORT_S)
+
+
+def _as_ids(stop_ids: Sequence[object]) -> list[int]:
+    """Return ids of tokens. Raises BadArguments for texts, as `ChatCodec` does."""
+    ids = []
+    for stop_id in stop_ids:
+        if not isinstance(stop_id, Integral):
+            raise BadArguments(
+                f"A TokenServer was given stop_ids with {stop_id!r:.60} in them, and they are ids "
+                "of tokens. Give those of the texts: tokenizer.convert_tokens_to_ids(text).",
+                subject="stop_ids",
+            )
+        ids.append(int(stop_id))
+    return ids
 
 
 def _parsed(body: bytes) -> Any:
