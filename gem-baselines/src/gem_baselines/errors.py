@@ -17,6 +17,7 @@ from gem.errors import GemError
 from gem.registry import near
 
 __all__ = [
+    "DAMAGED",
     "ExperimentError",
     "FolderError",
     "TrainingStopped",
@@ -24,6 +25,10 @@ __all__ = [
     "rule_of",
     "validator_words",
 ]
+
+
+DAMAGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What it raises to read data, or to reckon with it, that is not as a training wrote it."""
 
 
 def validator_words(problem: ErrorDetails) -> str | None:

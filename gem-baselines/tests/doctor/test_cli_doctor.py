@@ -241,3 +241,37 @@ def test_figures_that_are_damaged_are_named(
 
     assert status == 2
     assert "The figures in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value", "problem"),
+    [
+        ("metrics.jsonl", "turns", 10**400, "The figures in"),
+        ("evaluations.jsonl", "update", None, "The evaluations in"),
+        ("samples/000001.json", "baseline", 10**400, "000001.json cannot be read"),
+        ("experiment.json", "experiment", {}, "is not as a training writes it (KeyError: "),
+    ],
+    ids=["figures", "evaluations", "sample", "settings"],
+)
+def test_a_value_that_no_training_writes_is_one_line(
+    experiment: MakeExperiment,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    field: str,
+    value: Any,
+    problem: str,
+) -> None:
+    folder = tmp_path / "run"
+    train(experiment(updates=2, episodes=8, eval_every=1), folder)
+    path = folder / name
+    text = path.read_text()
+    first = text.splitlines()[0] if path.suffix == ".jsonl" else text
+    path.write_text(f"{json.dumps({**json.loads(first), field: value})}\n")
+
+    status = main(["doctor", str(folder)])
+
+    error = capsys.readouterr().err
+    assert status == 2
+    assert problem in error
+    assert error.count("\n") == 1

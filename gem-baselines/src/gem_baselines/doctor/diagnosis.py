@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gem.errors import in_one_line
 from gem_baselines.doctor.finding import Check, Finding
 from gem_baselines.doctor.rules import CHECKS
 from gem_baselines.doctor.run import Run
+from gem_baselines.errors import DAMAGED, FolderError
 
 __all__ = ["Diagnosis", "diagnosed"]
 
@@ -47,17 +49,27 @@ class Diagnosis:
 
 
 def diagnosed(run: Run, checks: Sequence[Check] = CHECKS) -> Diagnosis:
-    """Look at a run by every check. The same run has the same findings."""
+    """Look at a run by every check. The same run has the same findings.
+
+    Raises FolderError where a check cannot reckon with what the run holds.
+    """
     findings: list[Finding] = []
     well: dict[str, str] = {}
     unchecked: dict[str, str] = {}
     for check in checks:
-        lacking = check.lacks(run)
+        try:
+            lacking = check.lacks(run)
+            found = [] if lacking else list(check.rule(run))
+        except DAMAGED as error:
+            raise FolderError(
+                f"The check {check.name} was to look at {run.path}, and what it found there is not "
+                f"as a training writes it ({in_one_line(error)}). If no file there was edited or "
+                "is damaged, report this as a fault of the check.",
+                path=run.path,
+            ) from error
         if lacking:
             unchecked[check.name] = lacking
-            continue
-        found = list(check.rule(run))
-        if found:
+        elif found:
             findings += found
         else:
             well[check.name] = check.summary

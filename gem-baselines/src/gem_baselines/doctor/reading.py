@@ -13,7 +13,7 @@ from gem.episode import Episode
 from gem.errors import BadArguments, in_one_line
 from gem_baselines.doctor.json_lines import JsonLines
 from gem_baselines.doctor.run import Evaluation, Played, Run, Sample, Series, Shown, ShownRow
-from gem_baselines.errors import FolderError
+from gem_baselines.errors import DAMAGED, FolderError
 from gem_baselines.learning_policy import Floats
 from gem_baselines.self_play.self_play import own_parts
 from gem_baselines.text import Tokenizer, tokenizer_from
@@ -31,21 +31,29 @@ def read_training(folder: Path) -> Run:
     lines = JsonLines(folder)
     try:
         series = _figures(lines.read(metrics, may_grow=True))
-    except (KeyError, TypeError, ValueError) as error:
-        raise FolderError(
-            f"The figures in {metrics} cannot be read ({in_one_line(error)}). It may be of another "
-            "version of gem-baselines, or damaged.",
-            path=metrics,
-        ) from error
+    except DAMAGED as error:
+        raise _damaged("figures", metrics, error) from error
+    try:
+        evaluations = list(_evaluations(folder, lines))
+    except DAMAGED as error:
+        raise _damaged("evaluations", folder / "evaluations.jsonl", error) from error
     return Run(
         path=folder,
         kind="training",
         series=series,
         samples=read_samples(folder, lines),
-        evaluations=list(_evaluations(folder, lines)),
+        evaluations=evaluations,
         settings=settings,
         tokenizer=_tokenizer(settings),
         unreadable=lines.unreadable,
+    )
+
+
+def _damaged(what: str, path: Path, error: Exception) -> FolderError:
+    return FolderError(
+        f"The {what} in {path} cannot be read ({in_one_line(error)}). It may be of another "
+        "version of gem-baselines, or damaged.",
+        path=path,
     )
 
 
@@ -83,7 +91,7 @@ def read_samples(folder: Path, lines: JsonLines) -> list[Sample]:
     for path in sorted((folder / "samples").glob("*.json")):
         try:
             samples.append(_sample(path, lines))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, *DAMAGED) as error:
             raise FolderError(
                 f"The sample {path} cannot be read ({in_one_line(error)}). It may be damaged: "
                 "remove it, and the .jsonl of the same name.",

@@ -19,7 +19,7 @@ from gem.errors import in_one_line
 from gem_baselines.doctor.json_lines import JsonLines
 from gem_baselines.doctor.reading import read_samples, series_of
 from gem_baselines.doctor.run import Run, Series
-from gem_baselines.errors import FolderError
+from gem_baselines.errors import DAMAGED, FolderError
 from gem_baselines.training.files import replace_file, replace_json
 from gem_baselines.training.samples import MOST_EPISODES, episode_in_numbers
 
@@ -56,7 +56,7 @@ def read_trl(folder: Path) -> Run:
         try:
             lines = json.loads(path.read_bytes())["log_history"]
             series = _series(lines)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, *DAMAGED) as error:
             raise FolderError(
                 f"The figures of TRL in {path} cannot be read ({in_one_line(error)}). It may be "
                 "damaged, or of another program: give the folder of an earlier checkpoint.",
