@@ -73,5 +73,5 @@ def test_what_info_says_to_everybody_is_typed() -> None:
 
     assert Step("seen", info=info).info is info
     of_one = {"success", "suffix", "reward_parts", "action_error"}
-    of_several = {"seat", "rewards", "ends", "observations", "successes"}
+    of_several = {"seat", "rewards", "ends", "observations", "successes", "action_errors"}
     assert set(StepInfo.__annotations__) == of_one | of_several

@@ -146,9 +146,16 @@ class Unfinished(gem.SeatedEnv):
         return gem.Step("", terminated=True, info=info)
 
 
+class Lizards(Signs):
+    """Draws what is no sign for the seat that acts first in a round."""
+
+    def sample_action(self) -> str:
+        return super().sample_action() if self.seat else "lizard"
+
+
 def line(name: str, env: Any, *, wrappers: Any = ()) -> CheckLine:
     subject = Subject(env, seeds=range(3), wrappers=wrappers)
-    (check,) = (check for check in SEAT_CHECKS if check.name == name)
+    (check,) = (check for check in (*CHECKS, *SEAT_CHECKS) if check.name == name)
     return check.line(subject)
 
 
@@ -161,6 +168,7 @@ def line(name: str, env: Any, *, wrappers: Any = ()) -> CheckLine:
         ("seat_ends", EndsTwice, (), "seat 0 ended by turn 1 and again by turn 2"),
         ("seat_ends", Returning, (), "acted, and it is out"),
         ("told", LateWords, (), "was told 'Well played.', and it was never shown"),
+        ("sampled_actions", Lizards, (), "was refused ({0: 'invalid'})"),
         ("told", Unfinished, (), "was told 'Your move.\\nYour move.', and it was never shown"),
         ("rounds", Signs, [Announcing], "another move at turn 1 changed what turn 1 showed"),
         ("rounds", Signs, [AnnouncingSigns], "another move at turn 1 changed what turn 1 showed"),
@@ -237,8 +245,7 @@ def test_an_opponent_that_moves_before_a_view_is_no_start_that_differs() -> None
     opponent = "gem.testing._subject:sampled"
     view = {"id": "seat_view", "seat": "second", "opponents": opponent}
 
-    [check] = [check for check in CHECKS if check.name == "different_seeds"]
-    found = check.line(Subject(spec, seeds=range(3), wrappers=[view]))
+    found = line("different_seeds", spec, wrappers=[view])
 
     assert (found.state, "opponents move before a view" in found.evidence) == ("skipped", True)
 

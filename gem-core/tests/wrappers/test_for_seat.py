@@ -52,6 +52,19 @@ def notes_of(env: gem.Env) -> list[Any]:
     return notes
 
 
+@pytest.mark.parametrize(("seat", "actions"), [(0, ("spock", "rock")), (1, ("rock", "spock"))])
+def test_a_seat_is_told_that_its_own_action_of_a_round_was_refused(
+    seat: int, actions: tuple[str, ...]
+) -> None:
+    env = gem.make(Signs, wrappers=[for_seat(seat, Noting)])
+    env.reset(seed=1)
+    for action in (*actions, "rock", "rock"):
+        env.step(action)
+
+    infos = [note[-1] for note in notes_of(env) if len(note) == 4 and type(note) is tuple]
+    assert infos == [{"action_error": "invalid"}, {}]
+
+
 class Calculator(gem.Wrapper):
     """Answers one call a tool, for a tenth; a second one truncates the episode."""
 

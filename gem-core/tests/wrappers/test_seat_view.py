@@ -62,6 +62,15 @@ def test_the_second_seat_begins_after_the_first_has_moved() -> None:
     assert view.step("\\boxed{raise}").info == {"action_error": "invalid", "success": False}
 
 
+@pytest.mark.parametrize("seat", ["left", "right"])
+def test_a_view_is_told_that_its_own_action_of_a_round_was_refused(seat: str) -> None:
+    view = gem.SeatView(Signs(), seat, lambda request: "spock" if request.turn else "rock")
+
+    refused, taken, _ = played(view, 1, "lizard", "rock", "rock")
+
+    assert (refused.info, taken.info) == ({"action_error": "invalid"}, {})
+
+
 def test_in_a_round_each_seat_answers_what_it_was_shown() -> None:
     for seat in (0, 1):
         view = gem.SeatView(Signs(), seat, lambda request: "rock")

@@ -142,6 +142,8 @@ def test_a_seat_that_is_asked_again_in_a_round_does_not_see_the_other_choice() -
     assert asked_again.seat == 0
     assert "rock" not in str(asked_again.observation).partition("Expected")[0]
     assert "action_error" not in asked_again.info
+    assert asked_again.info["action_errors"] == {0: "format"}
+    assert "action_errors" not in end.info
     assert end.rewards == (1.0, -1.0)
 
 

@@ -188,6 +188,8 @@ def test_in_a_round_an_unreadable_answer_alone_is_asked_again() -> None:
     done = env.step("[1, 0]")
 
     assert (set(again.observations), again.seat) == ({1}, 1)
+    assert again.info["action_errors"] == {1: "invalid"}
+    assert "action_error" not in again.info
     assert "each" not in str(again.observation)
     assert done.rewards == (1.5, 1.5, 1.5)
 

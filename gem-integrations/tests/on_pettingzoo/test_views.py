@@ -189,6 +189,23 @@ def test_an_info_tells_an_agent_of_itself_alone() -> None:
     assert sorted(info["success"] for info in zoo_env.infos.values()) == [False, True]
 
 
+@pytest.mark.parametrize("actions", [("spock", "rock"), ("rock", "spock")])
+def test_each_agent_of_a_round_is_told_whether_its_own_action_was_refused(
+    actions: tuple[str, str],
+) -> None:
+    in_turn = aec_env(Signs)
+    in_turn.reset(seed=1)
+    for action in actions:
+        in_turn.step(action)
+    at_once = parallel_env(Signs)
+    at_once.reset(seed=1)
+    *_, infos = at_once.step(dict(zip(Signs.seats, actions, strict=True)))
+
+    errors = {"rock": {}, "spock": {"action_error": "invalid"}}
+    expected = {seat: errors[act] for seat, act in zip(Signs.seats, actions, strict=True)}
+    assert (in_turn.infos, infos) == (expected, expected)
+
+
 def test_where_one_of_a_round_is_asked_again_the_others_are_told_that_they_are_not() -> None:
     zoo_env = parallel_env(Bids)
     zoo_env.reset(seed=1)

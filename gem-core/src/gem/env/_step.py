@@ -26,6 +26,8 @@ class StepInfo(TypedDict, total=False):
     """What the reward is made of, by name."""
     action_error: str
     """Why an action was refused: "format", it could not be read, or "invalid", it is no move."""
+    action_errors: Mapping[int, str]
+    """Of a round, with the step that ends it: why the action of each seat was refused."""
     seat: int
     """Of several seats: `Step.seat`."""
     rewards: Sequence[float]

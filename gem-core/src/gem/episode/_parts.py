@@ -24,11 +24,13 @@ def part_of(episode: Episode, seat: int) -> Episode:
     outcome = episode.seats[seat]
     own_turns = [turn for turn in episode.played_turns if turn.seat == seat]
     earned = _earned(episode, seat)
+    errors = _errors_in_rounds(episode, seat)
     is_ended = _is_ended_by_environment(episode, seat)
     turns = []
     for number, turn in enumerate(own_turns):
         is_last = is_ended and number == len(own_turns) - 1
-        turns.append(_own_turn(turn, outcome, earned[number], is_last=is_last))
+        error = errors.get(number)
+        turns.append(_own_turn(turn, outcome, earned[number], error, is_last=is_last))
     return replace(
         episode,
         policy=outcome.policy,
@@ -59,9 +61,29 @@ def _earned(episode: Episode, seat: int) -> Mapping[int, float]:
     return {number: math.fsum(numbers) for number, numbers in rewards.items()}
 
 
-def _own_turn(turn: Turn, outcome: SeatOutcome, reward: float, *, is_last: bool) -> Turn:
+def _errors_in_rounds(episode: Episode, seat: int) -> dict[int, str]:
+    """Return why actions of a seat were refused in rounds, by its turn's number.
+
+    That is known with the last action of a round alone, and stands there.
+    """
+    errors: dict[int, str] = {}
+    taken = 0
+    for turn in episode.played_turns:
+        taken += turn.seat == seat
+        told = turn.info.get("action_errors")
+        if isinstance(told, Mapping) and str(seat) in told:
+            errors[taken - 1] = told[str(seat)]
+    return errors
+
+
+def _own_turn(
+    turn: Turn, outcome: SeatOutcome, reward: float, error: str | None, *, is_last: bool
+) -> Turn:
     info: dict[str, Any] = dict(turn.info)
     info.pop("waiting_seats", None)  # who else was asked at the same moment
+    info.pop("action_errors", None)
+    if error is not None:
+        info["action_error"] = error
     if "success" in info:  # that of all seats
         info["success"] = outcome.success
     return replace(

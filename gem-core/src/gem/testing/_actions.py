@@ -36,6 +36,8 @@ def action_error(info: Mapping[str, Any]) -> str | None:
     """
     if info.get("action_error"):
         return str(info["action_error"])
+    if info.get("action_errors"):  # of other seats of a round
+        return str(info["action_errors"])
     parts = info.get("reward_parts", {})
     return next((name for name in _ERROR_PARTS if parts.get(name)), None)
 

@@ -217,7 +217,10 @@ class Signs(SeatedEnv):
         self.wins[1] += rewards[1] > 0
         # What is no sign is shown as such: a long text of one seat shall not fill the other's.
         shown = [sign if sign in _BEATS else "no sign" for sign in signs]
-        info = {} if all(sign in _BEATS for sign in signs) else {"action_error": "invalid"}
+        errors = {seat: "invalid" for seat in (0, 1) if signs[seat] not in _BEATS}
+        info: dict[str, Any] = {"action_errors": errors} if errors else {}
+        if self.seat in errors:  # whose action ends the round
+            info["action_error"] = errors[self.seat]
         self.tell_all(f"Left showed {shown[0]}, right {shown[1]}.")
         if self.number == 3:
             success = (self.wins[0] > self.wins[1], self.wins[1] > self.wins[0])

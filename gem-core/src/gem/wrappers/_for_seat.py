@@ -13,7 +13,14 @@ from gem.env._wrapper import Wrapper
 from gem.errors import BadArguments
 from gem.registry._making import WrapperLike, wrapped
 from gem.specs import EnvSpec
-from gem.wrappers._seats import AsSeat, Course, driven, own_info, seat_number
+from gem.wrappers._seats import (
+    AsSeat,
+    Course,
+    driven,
+    error_in_round,
+    own_info,
+    seat_number,
+)
 from gem.wrappers._time_limit import cut_off
 
 __all__ = ["ForSeat"]
@@ -138,6 +145,7 @@ class ForSeat(Wrapper, both_forms=True):  # both forms of close end what the wra
             self._earned += step.rewards[number]
         if self._has_acted:
             self._own_info = own_info(step.info)
+        self._own_info |= error_in_round(step.info, number)
         if number not in step.observations:
             return step
         is_own = step.seat == number

@@ -16,7 +16,15 @@ from gem.errors import BadArguments, UnknownPolicy
 from gem.registry._importing import load_target
 from gem.registry._making import make_policy
 from gem.specs import EnvSpec
-from gem.wrappers._seats import AsSeat, Course, awaited, own_info, seat_number, waited_for
+from gem.wrappers._seats import (
+    AsSeat,
+    Course,
+    awaited,
+    error_in_round,
+    own_info,
+    seat_number,
+    waited_for,
+)
 
 __all__ = ["SeatView", "opponent_policy"]
 
@@ -59,6 +67,7 @@ class SeatView(AsSeat, both_forms=True):  # awaited, it waits for opponents and 
         self._observation: Observation = ""  # what the seat was shown last
         self._suffix: str | None = None
         self._end: str | None = None
+        self._error: dict[str, str] = {}  # of its last action, where its round has ended since
         self._owed = 0.0  # what the seat earned before its first turn
 
     @property
@@ -137,11 +146,12 @@ class SeatView(AsSeat, both_forms=True):  # awaited, it waits for opponents and 
 
     def _stepped(self, action: str, step: Callable[[str], Any]) -> Course[Step]:
         self._suffix = None
+        self._error = {}
         own: Step = yield step(action)
         last = yield from self._played_on(own, step)
         reward = self._owed + last.reward
         self._owed = 0.0
-        info = self._info(own_info(own.info))
+        info = self._info(own_info(own.info) | self._error)
         info.pop("success", None)  # of all seats
         if not (last.terminated or last.truncated):
             return Step(self._observation, reward, False, False, info)
@@ -182,6 +192,7 @@ class SeatView(AsSeat, both_forms=True):  # awaited, it waits for opponents and 
                 kept = [] if rewrites_history else self._talks[seat]
                 self._talks[seat] = [*kept, *talk.messages]
         self._end = step.ends.get(self._number, self._end)
+        self._error |= error_in_round(step.info, self._number)
 
     def _answer(self, seat: int) -> Course[str]:
         """Ask an opponent."""

@@ -16,6 +16,7 @@ __all__ = [
     "Course",
     "awaited",
     "driven",
+    "error_in_round",
     "own_info",
     "seat_number",
     "waited_for",
@@ -25,7 +26,9 @@ T = TypeVar("T")
 Course = Generator[Any, Any, T]
 """What runs in either form: it yields what may be awaitable, and is sent what comes of it."""
 
-OF_SEATS = frozenset({"seat", "rewards", "ends", "observations", "successes", "waiting_seats"})
+OF_SEATS = frozenset(
+    {"seat", "rewards", "ends", "observations", "successes", "waiting_seats", "action_errors"}
+)
 """What an info says of several seats: no policy is shown it."""
 
 
@@ -47,6 +50,14 @@ def own_info(info: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value for name, value in info.items() if name not in OF_SEATS and name != "suffix"
     }
+
+
+def error_in_round(info: Mapping[str, Any], seat: int) -> dict[str, str]:
+    """Return what the end of a round says of a seat's action, as the info of that seat has it."""
+    errors = info.get("action_errors")
+    if isinstance(errors, Mapping) and seat in errors:
+        return {"action_error": errors[seat]}
+    return {}
 
 
 class AsSeat(Wrapper):

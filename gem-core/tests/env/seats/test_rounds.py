@@ -32,6 +32,26 @@ def test_a_record_tells_a_round_from_turns_that_follow_one_another() -> None:
     assert all("waiting_seats" not in turn.info for turn in episode.of_seat(0).turns)
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "errors"),
+    [
+        ("spock", "rock", ["invalid", None]),
+        ("rock", "spock", [None, "invalid"]),
+        ("spock", "spock", ["invalid", "invalid"]),
+        ("rock", "rock", [None, None]),
+    ],
+)
+def test_a_refused_action_of_a_round_is_told_in_the_part_of_its_seat(
+    left: str, right: str, errors: list[str | None]
+) -> None:
+    policies = {"left": lambda request: left, "right": lambda request: right}
+    [episode] = gem.run(policies, Signs, episodes=1)
+
+    for part, error in zip(episode.parts(), errors, strict=True):
+        assert [turn.info.get("action_error") for turn in part.turns] == [error] * 3
+        assert all("action_errors" not in turn.info for turn in part.turns)
+
+
 @pytest.mark.parametrize("hidden", ["rock", "paper", "nonsense"])
 def test_the_second_seat_of_a_round_sees_nothing_of_the_first(hidden: str) -> None:
     assert played(hidden) == played("scissors")

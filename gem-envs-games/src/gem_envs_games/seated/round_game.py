@@ -36,9 +36,14 @@ class RoundGame(TreeGame[P]):
         return self.step_all({self.seat: action})
 
     def step_all(self, actions: Mapping[int, str]) -> Step:
-        errors = {seat: self._hear_choice(seat, action) for seat, action in actions.items()}
-        error = errors[self.seat]  # what is said of a step is said of the seat that took it
-        info = {"action_error": error} if error else {}
+        errors: dict[int, str] = {}
+        for seat, action in actions.items():
+            error = self._hear_choice(seat, action)
+            if error is not None:
+                errors[seat] = error
+        info: dict[str, Any] = {"action_errors": errors} if errors else {}
+        if self.seat in errors:  # what is said of a step is said of the seat that took it
+            info["action_error"] = errors[self.seat]
         losers = [seat for seat, count in self._error_counts.items() if self._is_too_much(count)]
         if losers:
             return self._forfeit_by(losers, info)

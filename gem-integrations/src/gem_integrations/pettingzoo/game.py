@@ -138,12 +138,14 @@ class PettingZooGame(SeatedEnv):
 
     def step_all(self, actions: Mapping[int, str]) -> Step:
         playing = self._caught_up()
-        refused = {seat: self._hear_action(seat, text) for seat, text in actions.items()}
-        # What is said of a step is said of the seat that took it, in a round the last one.
-        info: dict[str, Any] = {}
-        own_error = refused[self.seat]
-        if own_error is not None:
-            info["action_error"] = own_error.kind
+        errors: dict[int, str] = {}
+        for seat, text in actions.items():
+            refused = self._hear_action(seat, text)
+            if refused is not None:
+                errors[seat] = refused.kind
+        info: dict[str, Any] = {"action_errors": errors} if errors else {}
+        if self.seat in errors:  # what is said of a step is said of the seat that took it
+            info["action_error"] = errors[self.seat]
         losers = [seat for seat, count in self._errors.items() if count > self.error_allowance]
         if losers:
             return self._lost_by(losers, info)

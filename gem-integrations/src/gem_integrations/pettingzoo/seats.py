@@ -111,9 +111,11 @@ class Seats:
 
     def tell_own(self, infos: Mapping[str, dict[str, Any]], actor: str, step: Step) -> None:
         """Add to infos what a step says of each seat by itself; of another's it says nothing."""
-        error = step.info.get("action_error")
-        if error and actor in infos:
-            infos[actor]["action_error"] = error
+        errors = {self.names.index(actor): step.info.get("action_error")}
+        errors.update(step.info.get("action_errors", {}))  # of each seat of a round that has ended
+        for seat, error in errors.items():
+            if error and self.names[seat] in infos:
+                infos[self.names[seat]]["action_error"] = error
         if not (step.terminated or step.truncated):
             return
         successes = step.info.get("successes")
