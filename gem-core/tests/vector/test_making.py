@@ -141,6 +141,15 @@ def test_a_seed_that_is_no_int_is_refused(seed: Any) -> None:
         vector.reset(seed)
 
 
+def test_a_list_of_seeds_is_refused_with_what_one_seed_does() -> None:
+    seeds: Any = [1, 2]
+    with (
+        make_vec("vec:Count", num_envs=2) as vector,
+        pytest.raises(BadArguments, match="give one, from"),
+    ):
+        vector.reset(seeds)
+
+
 def test_an_unknown_id_is_refused_before_any_is_made(faulty: type[Faulty]) -> None:
     with pytest.raises(UnknownEnv):
         make_vec(["vec:Faulty", "vec:None"])

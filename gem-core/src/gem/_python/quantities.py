@@ -81,9 +81,14 @@ def is_seed(value: object) -> bool:
 
 
 def check_seed(name: str, value: object) -> None:
-    """Raise BadArguments unless a value is an int of any kind and sign."""
-    if not is_seed(value):
-        raise BadArguments(f"{name}={value!r:.60} was asked for. A seed is an int.", subject=name)
+    """Raise BadArguments unless the seed of a run is an int of any kind and sign."""
+    if is_seed(value):
+        return
+    raise BadArguments(
+        f"{name}={value!r:.60} was asked for. A seed is an int; give one, from which those of all "
+        "episodes follow.",
+        subject=name,
+    )
 
 
 def _real(value: object) -> float:
