@@ -196,7 +196,8 @@ def test_a_dataset_is_the_split_that_it_states(datasets: ModuleType) -> None:
 
 @pytest.mark.parametrize("source", [None, DataSource()])
 def test_nothing_to_read_from_is_refused(source: DataSource | None) -> None:
-    with pytest.raises(BadArguments, match="Give data=, a path or a table, or source="):
+    wanted = r"^A table was asked for, each row a sum, .*Give data=, a path or a table, or source="
+    with pytest.raises(BadArguments, match=wanted):
         load_table(SUMS, source=source)
 
 

@@ -105,8 +105,8 @@ def load_table(
         raise _not_on_the_hub(source, needs=[names[field] for field in kind.needs])
     if source is None or source.hub is None:
         raise BadArguments(
-            f"A table of {kind.name}s was asked for, and no data. Give data=, a path or a "
-            "table, or source=, a data set of the hub.",
+            f"A table was asked for, each row a {kind.name}, and no data was given. Give data=, a "
+            "path or a table, or source=, a data set of the hub.",
             subject="data",
         )
     wanted = source.model_copy(update={"split": split or source.split})
