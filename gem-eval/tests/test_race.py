@@ -258,9 +258,9 @@ def test_a_test_of_a_run_that_stopped_by_itself_is_said_to_be_too_sure(run: Run)
     [
         ({"until": "decided", "policies": "solver"}, "needs two policies"),
         ({"tolerance": 0.02}, "nothing is decided here"),
-        ({"until": "decided", "tolerance": 1.0}, "tolerance=1.0 cannot be evaluated"),
-        ({"until": "decided", "tolerance": -0.1}, "tolerance=-0.1 cannot be evaluated"),
-        ({"until": "bored"}, "until='bored' cannot be evaluated"),
+        ({"until": "decided", "tolerance": 1.0}, "tolerance=1.0 was asked for"),
+        ({"until": "decided", "tolerance": -0.1}, "tolerance=-0.1 was asked for"),
+        ({"until": "bored"}, "until='bored' was asked for"),
     ],
 )
 def test_wrong_use_is_refused_before_the_first_episode(

@@ -207,6 +207,26 @@ def test_what_is_given_to_go_on_is_checked_too() -> None:
         differences(settings(), {"concurrency": 0})
 
 
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        (
+            {"episodes": 0},
+            "episodes=0 was asked for, and it has to be greater than or equal to 1, or it has to "
+            "be 'all'. Change it.",
+        ),
+        ({"step_timeout_s": -1.0}, "step_timeout_s=-1.0 was asked for, and it has to be greater"),
+        ({"tasks": []}, "tasks=[] was asked for, and "),
+    ],
+)
+def test_an_option_out_of_its_range_is_told_the_range(given: dict[str, Any], rule: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        settings(**given)
+
+    assert str(caught.value).startswith(rule)
+    assert "Input" not in str(caught.value)
+
+
 def test_more_episodes_are_no_difference() -> None:
     assert differences(settings(), {"episodes": 200, "repeats": 2}) == []
     assert resumed(settings(), {"episodes": 200}) == settings(episodes=200)

@@ -373,10 +373,16 @@ def _refuse_unknown(values: Mapping[str, Any]) -> None:
 def _complaint(error: ValidationError, values: Mapping[str, Any]) -> SettingsError:
     details = error.errors(include_url=False)
     name = str(details[0]["loc"][0])
-    reasons = dict.fromkeys(detail["msg"] for detail in details if detail["loc"][0] == name)
+    # Pydantic speaks of an "input", which who gave an option does not know. A union has a reason
+    # for each of its types, often the same one: each is said once, in order.
+    reasons = dict.fromkeys(
+        detail["msg"].replace("Input should be", "it has to be", 1)
+        for detail in details
+        if detail["loc"][0] == name
+    )
     if name not in values or (not values[name] and name in {"envs", "policies"}):
         return SettingsError(f"An evaluation needs {name}, and none were given.", option=name)
     return SettingsError(
-        f"{name}={_shortened(values[name])} cannot be evaluated: {', or '.join(reasons)}.",
+        f"{name}={_shortened(values[name])} was asked for, and {', or '.join(reasons)}. Change it.",
         option=name,
     )
