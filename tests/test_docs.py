@@ -141,6 +141,26 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pages
+def test_every_link_to_a_heading_leads_to_one(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8"))
+    targets = [(page.parent / link if link else page, anchor) for link, anchor in links]
+
+    absent = [
+        (str(target), anchor)
+        for target, anchor in targets
+        if target.suffix == ".md" and anchor not in _anchors(target)
+    ]
+    assert absent == []
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return what the headings of a page are linked by: small letters, and marks left out."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 TOPS = [page for page in PAGES if page.parent.name == "docs"]
 
 
