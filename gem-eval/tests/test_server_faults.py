@@ -159,6 +159,15 @@ def test_a_server_that_was_never_there_stops_the_run_at_once(tmp_path: Path, ser
     assert str(caught.value).endswith(f"gem-env eval --resume '{tmp_path}/my run'")
 
 
+def test_a_run_that_kept_nothing_says_what_to_do_about_a_mistyped_command(
+    tmp_path: Path, server: Any
+) -> None:
+    server.close()
+
+    with pytest.raises(RunStopped, match="Where the command was wrong, remove the folder"):
+        gem_eval.evaluate(**settings(server.url, tmp_path / "run"))
+
+
 def test_a_server_is_waited_for_before_the_first_episode_where_that_is_asked(
     server: Any, answers: Any, tmp_path: Path
 ) -> None:

@@ -388,6 +388,9 @@ class Job:
         path = self.folder.path
         command = f"{self.command} --resume {shlex.quote(str(path))}"
         go_on = f" Once the cause is gone, go on with: {command}"
+        if not self.kept:
+            # To resume keeps what the command said, so a mistyped address would stay for ever.
+            go_on = f" Where the command was wrong, remove the folder and begin anew.{go_on}"
         if isinstance(why, HumanLeftError):
             go_on = f" Go on with: {command}"
         if isinstance(why, BudgetError):
