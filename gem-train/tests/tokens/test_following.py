@@ -111,3 +111,53 @@ def test_what_cannot_be_cut_off_behind_the_mark_is_tokenised_as_a_text_of_its_ow
     added = codec.following([HELLO, Message("assistant", "Yes."), *user("And?")], 1, 1, [5])
 
     assert added == codec.encode("!user: And?!assistant:")
+
+
+TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}]
+
+
+def with_results(codec: ChatCodec, said: list[str]) -> tuple[list[int] | None, list[Message]]:
+    """Return all tokens where tools return "Four: 42." to all that is said but the last.
+
+    A user speaks behind that. None where that is a rewrite; no earlier one may be.
+    """
+    messages = [HELLO]
+    ids = codec.opening(messages, TOOLS)
+    for text in said:
+        at = len(messages)
+        is_last = len(messages) == 2 * len(said) - 1
+        result = Message("tool", "Four: 42.", call_id="c1")
+        messages += [Message("assistant", text), *(user("And?") if is_last else [result])]
+        answer_ids = [*codec.encode(text), min(codec.stop_ids)]
+        added = codec.following(messages, 1, at, answer_ids, TOOLS)
+        if is_last and added is None:
+            return None, messages
+        assert added is not None
+        ids += [*answer_ids, *added]
+    return ids, messages
+
+
+@pytest.mark.parametrize("answer", ["42", "a", "user", "."])
+@pytest.mark.parametrize("name", ["gemma3", "lfm2", "llama3", "phi3", "qwen2_5", "qwen3"])
+def test_an_answer_is_not_taken_for_the_same_words_before_it(
+    name: str, answer: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(name)
+    codec = ChatCodec(tokenizer)
+
+    ids, messages = with_results(codec, ["Two.", "Three.", answer])
+
+    assert ids is not None
+    assert tokenizer.decode(ids) == tokenizer.decode(codec.opening(messages, TOOLS))
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_reasoning_is_looked_for_in_all_that_was_said_since_a_user_spoke(
+    place: int, tokenizer_of: Callable[..., Any]
+) -> None:
+    said = ["One.", "Two.", "Three."]
+    said[place] = "<think>\nHm.\n</think>\n\nYes."
+
+    ids, _ = with_results(ChatCodec(tokenizer_of("qwen3")), said)
+
+    assert ids is None

@@ -26,7 +26,7 @@ from gem_train.tokens._calling import (
     how_to_call,
     in_tags,
 )
-from gem_train.tokens._surroundings import MARK, Base, base_of, end_of
+from gem_train.tokens._surroundings import MARK, Base, are_before, base_of, end_of
 
 __all__ = ["ChatCodec", "Tokenizer"]
 
@@ -310,20 +310,22 @@ class ChatCodec:
         if not contents[-1].strip():
             # An empty answer would be found anywhere, and of nothing, nothing can be rewritten.
             contents[-1] = MARK
-            answers = [*answers[:-1], {**answers[-1], "content": MARK}]
+            answers = _with_last(answers, MARK)
         rendered = self._render([*base.chat, *answers, *added], base.tools, opens=True)
         if not rendered.startswith(base.head):
             return None
-        at = len(base.head)
-        for number, content in enumerate(contents):
-            # The first stands right behind the head. Before a later one anything may stand: the
-            # results of tools, and what opens the model's next message.
-            lead = base.lead if number == 0 else None
-            end = end_of(rendered, base.opener + content, at, lead)
-            if end is None:
-                return None
-            at = end
-        return rendered[at:]
+        first, *later = (base.opener + content for content in contents)
+        # The first stands right behind the head.
+        at = end_of(rendered, first, len(base.head), base.lead)
+        if at is None or not later:
+            return None if at is None else rendered[at:]
+        # The last is not looked for by what it says: a result, or the name of a role, may say that
+        # before it. What follows it is what follows a mark in its place.
+        marked = self._render(
+            [*base.chat, *_with_last(answers, MARK), *added], base.tools, opens=True
+        )
+        tail = marked.rpartition(MARK)[2]
+        return tail if are_before(tail, rendered, later, at) else None
 
     def _base(self, messages: Sequence[Message], tools: Tools) -> Base:
         """Return the smallest conversation to render turns after, found once for each kind.
@@ -392,6 +394,11 @@ def _user(text: str) -> dict[str, Any]:
 _MARKED: dict[str, Any] = {"role": "assistant", "content": MARK}
 _NEXT = "zqxj2"  # what is said after an answer where a template is tried; in no template
 _RESULT: dict[str, Any] = {"role": "tool", "content": _NEXT, "tool_call_id": "zqxj4abcd"}
+
+
+def _with_last(answers: Chat, content: str) -> Chat:
+    """Return answers whose last one says something else."""
+    return [*answers[:-1], {**answers[-1], "content": content}]
 
 
 def _without_system(chat: Chat) -> Chat:

@@ -5,11 +5,12 @@ Knows nothing about tokens.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gem_train.tokens._calling import Chat, Tools
 
-__all__ = ["MARK", "Base", "base_of", "end_of"]
+__all__ = ["MARK", "Base", "are_before", "base_of", "end_of"]
 
 MARK = "zqxj7"
 """Stands for an answer of the model where a template is tried. It is in no template."""
@@ -43,20 +44,31 @@ def base_of(chat: Chat, tools: Tools, opened: str, followed: str) -> Base:
     return Base(chat, tools, None, "", "", tail)
 
 
-def end_of(rendered: str, answer: str, at: int, lead: str | None) -> int | None:
-    """Return where an answer ends in what a template wrote, from `at` on; None: it is not there.
+def end_of(rendered: str, answer: str, at: int, lead: str) -> int | None:
+    """Return where an answer ends that a template wrote at a place; None: it is not there.
 
-    Templates may trim an answer. `lead` is what may stand before it, None where anything may.
+    Templates may trim an answer. `lead` is what may stand before it.
     """
     for wanted in (answer, answer.strip()):
-        if lead is None:
-            begin = rendered.find(wanted, at)
-        elif rendered.startswith(wanted, at):  # an answer may begin with the same space
-            begin = at
-        elif rendered.startswith(lead + wanted, at):
-            begin = at + len(lead)
-        else:
-            begin = -1
-        if begin >= 0:
-            return begin + len(wanted)
+        if rendered.startswith(wanted, at):  # an answer may begin with the same space
+            return at + len(wanted)
+        if rendered.startswith(lead + wanted, at):
+            return at + len(lead) + len(wanted)
     return None
+
+
+def are_before(tail: str, rendered: str, answers: Sequence[str], at: int) -> bool:
+    """Say whether answers stand in what a template wrote, from `at` on, the last before the tail.
+
+    They stand in their order. Between them anything may stand: the results of tools, and what opens
+    the model's next message. Templates may trim an answer.
+    """
+    *earlier, last = answers
+    end = len(rendered) - len(tail)
+    for answer in earlier:
+        place = rendered.find(answer.strip(), at, end)
+        if place < 0:
+            return False
+        at = place + len(answer.strip())
+    is_last = any(rendered.endswith(wanted, at, end) for wanted in (last, last.strip()))
+    return is_last and rendered.endswith(tail)
