@@ -303,6 +303,8 @@ def test_a_step_that_fails_keeps_the_tokens_before_it(codec: ChatCodec) -> None:
     ("sampled", "problem"),
     [
         (Sampled([]), "said nothing"),
+        (Sampled([1.0]), "have to be ids"),  # type: ignore[list-item]
+        (Sampled(["1"]), "have to be ids"),  # type: ignore[list-item]
         (Sampled([1, 2], [0.0]), "gave 2 tokens and 1 logprobs"),
         (Sampled([1] * 9), "gave 9 tokens, and 8 were asked for"),
         (Sampled([1, 2], [-0.5, None]), "gave None as the logprob of its token 1"),  # type: ignore[list-item]
@@ -343,6 +345,26 @@ def test_a_plain_tuple_of_the_three_is_taken(codec: ChatCodec) -> None:
     plain: Any = (codec.encode("One."), None, "stop")
 
     assert play(TokenPolicy(lambda _: plain, codec)).stop_reason == "terminated"
+
+
+class Scalar:
+    """A number of a tensor: equal to no other where it is looked up."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def __index__(self) -> int:
+        return self._number
+
+
+def test_a_tensor_is_read_as_its_numbers(codec: ChatCodec) -> None:
+    ids = [*codec.encode("One."), min(codec.stop_ids)]
+    tensor: Any = [Scalar(id) for id in ids]
+
+    episode = play(TokenPolicy(lambda _: Sampled(tensor), codec))
+
+    assert {turn.action for turn in episode.turns} == {"One."}
+    assert [*Trajectory.of(episode).sequence.ids[-len(ids) :]] == ids
 
 
 def test_a_reply_without_tokens_is_an_error_of_the_policy(codec: ChatCodec) -> None:

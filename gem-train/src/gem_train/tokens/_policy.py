@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Awaitable, Callable, Sequence
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
@@ -76,11 +77,12 @@ class TokenPolicy:
         if isinstance(sampled, Awaitable):
             sampled = await sampled
         _check_shape(sampled)
-        ids, logprobs, reason = sampled
+        given_ids, logprobs, reason = sampled
+        ids = _as_ints(given_ids)
         _check(ids, logprobs, request.token_budget)
         return Reply(
             self.tokens.codec.message(ids, request.tools, request.turn),
-            token_ids=tuple(ids),
+            token_ids=ids,
             logprobs=None if logprobs is None else tuple(logprobs),
             finish_reason=reason,
         )
@@ -108,6 +110,17 @@ def _check_shape(sampled: Any) -> None:
         "a Sampled(ids, logprobs, finish_reason).",
         subject="sample",
     )
+
+
+def _as_ints(ids: Sequence[Any]) -> tuple[int, ...]:
+    """Return ids of tokens as ints: a tensor's are equal to no int where they are looked up."""
+    try:
+        return tuple(map(operator.index, ids))
+    except TypeError as error:
+        raise ValueError(
+            f"The model gave {ids!r:.60} as its tokens, and they have to be ids. Give a list of "
+            "ints, or an array or a tensor of one dimension"
+        ) from error
 
 
 def _check(ids: Sequence[int], logprobs: Sequence[float] | None, budget: int | None) -> None:
