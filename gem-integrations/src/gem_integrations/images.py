@@ -285,12 +285,15 @@ class _Templated:
         self.eos_token_id = self._tokenizer.eos_token_id
         self.all_special_ids = self._tokenizer.all_special_ids
         self.added_tokens_decoder = getattr(self._tokenizer, "added_tokens_decoder", {})
+        if hasattr(self._tokenizer, "clean_up_tokenization_spaces"):
+            # A codec asks for its absence where it is there.
+            self.clean_up_tokenization_spaces = self._tokenizer.clean_up_tokenization_spaces
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
         return self._tokenizer.encode(text, add_special_tokens=add_special_tokens)
 
-    def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool) -> str:
-        return self._tokenizer.decode(token_ids, skip_special_tokens=skip_special_tokens)
+    def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool, **options: Any) -> str:
+        return self._tokenizer.decode(token_ids, skip_special_tokens=skip_special_tokens, **options)
 
     def apply_chat_template(self, conversation: Chat, **options: Any) -> str:
         if self._knows_parts_alone:

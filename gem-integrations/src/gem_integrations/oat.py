@@ -208,7 +208,7 @@ class _Playing:
         return params
 
     def _prompt(self, sample: TurnSample) -> str:
-        return str(self.tokenizer.decode(sample.prompt_ids))
+        return self.codec.decode(sample.prompt_ids)
 
     def _counts(self, sample: TurnSample) -> bool:
         """Whether a turn is trained on: by Oat's `ignore_no_eos` not where it was cut."""

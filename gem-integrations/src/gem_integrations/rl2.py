@@ -177,7 +177,7 @@ class _Live(SteppedEpisode):
 
     def text(self, ids: Sequence[int]) -> str:
         """Return tokens as text, with those that end a turn."""
-        return str(self._tokenizer.decode(list(ids), skip_special_tokens=False))
+        return self._codec.decode(ids)
 
     def write_prompt(self, sample: Any) -> None:
         """Let RL2 write down what came before this turn, unless it did before an abort."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -284,6 +285,18 @@ def test_the_end_of_a_turn_is_not_part_of_its_text(tokenizer_of: Callable[..., A
     assert codec.text([*said, end]) == codec.text(said) == "Yes."
     assert codec.text([end, *said]) == "<|im_end|>Yes."
     assert codec.text([]) == ""
+
+
+def test_what_the_model_said_keeps_its_spaces(tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = copy.copy(tokenizer_of("llama3"))
+    tokenizer.clean_up_tokenization_spaces = True  # as the tokenizers of Llama 3 have it
+    # From version 5 on transformers does it for other tokenizers alone, unless it is told so.
+    tokenizer.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output = True
+    codec = ChatCodec(tokenizer)
+    said = "[1 , 2] is n't ' s ' !"
+
+    assert tokenizer.decode(codec.encode(said)) != said
+    assert codec.text(codec.encode(said)) == codec.decode(codec.encode(said)) == said
 
 
 def test_other_tokens_may_end_a_turn(tokenizer_of: Callable[..., Any]) -> None:

@@ -88,6 +88,7 @@ class ChatCodec:
         self._tokenizer = tokenizer
         self._options = dict(template_options or {})
         self._special = _special_ids(tokenizer)
+        self._decoding = _decoding(tokenizer)
         self._bases: dict[tuple[Any, ...], Base] = {}
         self._tool_format = tool_format
         # The token that closes the model's turn, if one does, by the role of what follows.
@@ -125,8 +126,11 @@ class ChatCodec:
         """Return what tokens of the model say, without the one that ends its turn."""
         is_ended = len(ids) > 0 and ids[-1] in self.stop_ids
         text_ids = ids[:-1] if is_ended else ids
-        # Special tokens are kept: some formats write calls of tools with them.
-        return self._tokenizer.decode(list(text_ids), skip_special_tokens=False)
+        return self.decode(text_ids)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text that tokens spell, special ones too."""
+        return self._tokenizer.decode(list(ids), **self._decoding)
 
     def message(self, ids: Sequence[int], tools: Tools = (), turn: int = 0) -> Message:
         """Return what tokens of the model say as a message, with the calls that are in its text.
@@ -410,6 +414,17 @@ def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
     added: Mapping[int, Any] = getattr(tokenizer, "added_tokens_decoder", {})
     special = [id for id, token in added.items() if getattr(token, "special", False)]
     return frozenset([*tokenizer.all_special_ids, *special])
+
+
+def _decoding(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return how a tokenizer is to decode what the model said: as it was said."""
+    # Special tokens are kept: some formats write calls of tools with them.
+    decoding = {"skip_special_tokens": False}
+    if hasattr(tokenizer, "clean_up_tokenization_spaces"):
+        # The tokenizers of Llama 3 ask for it, and `transformers` 4 then takes spaces out of text:
+        # "[1 , 2]" would be "[1, 2]".
+        decoding["clean_up_tokenization_spaces"] = False
+    return decoding
 
 
 def _as_ids(stop_ids: Iterable[object]) -> list[int]:
