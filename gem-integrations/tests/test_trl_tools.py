@@ -39,7 +39,9 @@ class Counted(gem.Env):
                         "how": {"enum": ["far", "near"]},
                         "names": {"type": "array", "items": {"type": "string"}},
                         "weight": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+                        "since": {"type": ["integer", "null"]},
                         "rest": {},
+                        "all": True,
                     },
                     "required": ["place"],
                 },
@@ -107,7 +109,8 @@ def test_a_method_says_what_the_schema_says() -> None:
     parameters = inspect.signature(look).parameters
     assert inspect.getdoc(look) == (
         "Look at a place.\n\nArgs:\n    depth: The depth.\n    place: where\n    how: The how.\n"
-        "    names: The names.\n    weight: The weight.\n    rest: The rest."
+        "    names: The names.\n    weight: The weight.\n    since: The since.\n"
+        "    rest: The rest.\n    all: The all."
     )
     assert get_type_hints(look) == {
         "depth": int,
@@ -115,7 +118,9 @@ def test_a_method_says_what_the_schema_says() -> None:
         "how": Literal["far", "near"],
         "names": list[str],
         "weight": float | None,
+        "since": int | None,
         "rest": Any,
+        "all": Any,
         "return": str,
     }
     assert parameters["place"].default is inspect.Parameter.empty
@@ -202,6 +207,16 @@ def test_a_row_without_a_seed_is_refused() -> None:
 def test_options_that_trl_sees_to_are_refused() -> None:
     with pytest.raises(BadArguments, match="asked for with max_turn_tokens, system_prompt"):
         environment(COUNTED, system_prompt="Play.", max_turn_tokens=5)
+
+
+@pytest.mark.parametrize("name", ["from", "per-page", "self"])
+def test_an_argument_that_no_method_can_have_is_refused(name: str) -> None:
+    described = {"type": "object", "properties": {"place": {"type": "string"}, name: {}}}
+    tool = {"type": "function", "function": {"name": "look", "parameters": described}}
+    env = gem.register("test:Arguments", type("Arguments", (Counted,), {"tools": (tool,)})).id
+
+    with pytest.raises(BadArguments, match=f"none can be called '{name}'"):
+        environment(env)
 
 
 @pytest.mark.parametrize("name", ["act", "get_reward", "_hidden", "two words"])

@@ -6,6 +6,7 @@ Knows nothing about trainers, and does not import TRL.
 from __future__ import annotations
 
 import inspect
+import keyword
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Union
@@ -138,8 +139,8 @@ def environment(env_id: str, **options: Any) -> type[ToolEnvironment]:
     `max_turns` of `EnvOptions`: TRL sees to the rest, and rows have the system prompt.
 
     Tries the environment, and asks it for its tools. Raises BadArguments for other options, and
-    for a tool whose name no method can have, the errors of `gem.make`, and UnplayableError where no
-    episode can begin.
+    for a tool whose name, or whose argument's, no method can have, the errors of `gem.make`, and
+    UnplayableError where no episode can begin.
     """
     others = sorted(options.keys() - {"env_kwargs", "wrappers", "max_turns"})
     if others:
@@ -208,6 +209,15 @@ def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., Shown]]:
     def call(self: ToolEnvironment, **arguments: Any) -> Shown:
         return self._play(Action("", tool_calls=[ToolCall(name, name, arguments)]))
 
+    unfit = [key for key in properties if not _is_parameter(key)]
+    if unfit:
+        raise BadArguments(
+            f"The tool {name!r} cannot be a method: TRL makes its schema of the method's "
+            f"parameters, and none can be called {', '.join(map(repr, unfit))}. Give these "
+            "arguments other names.",
+            subject=name,
+            problems=unfit,
+        )
     parameters = [
         _parameter(key, property_schema, described) for key, property_schema in properties.items()
     ]
@@ -223,31 +233,46 @@ def _method(schema: Mapping[str, Any]) -> tuple[str, Callable[..., Shown]]:
     return name, call
 
 
-def _parameter(name: str, schema: Mapping[str, Any], of: Mapping[str, Any]) -> inspect.Parameter:
+def _is_parameter(name: str) -> bool:
+    """Say whether a parameter of a method can have a name; `self` is there already."""
+    return name.isidentifier() and not keyword.iskeyword(name) and name != "self"
+
+
+def _parameter(name: str, schema: Any, of: Mapping[str, Any]) -> inspect.Parameter:
     is_required = name in of.get("required", ())
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if is_required else schema.get("default"),
+        default=inspect.Parameter.empty if is_required else _of(schema, "default"),
         annotation=_hint(schema),
     )
 
 
-def _hint(schema: Mapping[str, Any]) -> Any:
+def _of(schema: Any, key: str) -> Any:
+    """Return what a schema says under a key: nothing where it is True, which allows anything."""
+    return schema.get(key) if isinstance(schema, Mapping) else None
+
+
+def _hint(schema: Any) -> Any:
     """Return the type that a schema describes, as far as types can say it."""
+    if not isinstance(schema, Mapping):
+        return Any
+    types = schema.get("type", "")
+    if isinstance(types, list):  # any of several, most often one and null
+        return Union[tuple(_hint({**schema, "type": one}) for one in types)]
     if "enum" in schema:
         return Literal[tuple(schema["enum"])]
     if "anyOf" in schema:
         return Union[tuple(map(_hint, schema["anyOf"]))]
-    if schema.get("type") == "array":
+    if types == "array":
         return list[_hint(schema["items"])] if "items" in schema else list  # type: ignore[misc]
-    return _TYPES.get(schema.get("type", ""), Any)
+    return _TYPES.get(types, Any)
 
 
-def _docstring(description: str, properties: Mapping[str, Mapping[str, Any]]) -> str:
+def _docstring(description: str, properties: Mapping[str, Any]) -> str:
     """Write a docstring as Google has them; without every parameter TRL refuses the tool."""
     arguments = [
-        f"    {name}: {_line(schema.get('description') or f'The {name}.')}"
+        f"    {name}: {_line(_of(schema, 'description') or f'The {name}.')}"
         for name, schema in properties.items()
     ]
     sections: Sequence[str] = ["Args:", *arguments] if arguments else []
