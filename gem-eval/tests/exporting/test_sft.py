@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,34 @@ def test_calls_of_tools_are_as_trl_takes_them(make_run: MakeRun) -> None:
     assert call["tool_calls"] == [{"id": "call-1", "type": "function", "function": function}]
     assert result == {"role": "tool", "content": "5", "tool_call_id": "call-1", "name": "add"}
     assert answer == {"role": "assistant", "content": "It is 5."}
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '<tool_call>\n{"name": "add", "arguments": {"a": 2, "b": [3]}}\n</tool_call>',
+        "<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>2</arg_value>\n</tool_call>",
+        '[TOOL_CALLS] [{"name": "add", "arguments": {"a": 2, "b": [3]}}]',
+    ],
+)
+def test_a_call_that_the_text_holds_as_well_is_there_once(written: str, make_run: MakeRun) -> None:
+    call, answer = runs.with_tools()
+    by_tokens = replace(call, action=f"I add.\n{written}", token_ids=(1, 2), mask=(0, 1))
+
+    [row] = exported_rows(make_run(runs.episode(by_tokens, answer)))
+
+    assert row["messages"][1]["content"] == "I add."
+    assert len(row["messages"][1]["tool_calls"]) == 1
+
+
+@pytest.mark.parametrize("text", ["I add <tool_call>", '<tool_call>{"name": "sub"}</tool_call>'])
+def test_a_text_that_holds_other_calls_is_as_it_was(text: str, make_run: MakeRun) -> None:
+    call, answer = runs.with_tools()
+    by_tokens = replace(call, action=text, token_ids=(1, 2), mask=(0, 1))
+
+    [row] = exported_rows(make_run(runs.episode(by_tokens, answer)))
+
+    assert row["messages"][1]["content"] == text
 
 
 def test_where_prompts_were_rewritten_each_turn_is_a_row(make_run: MakeRun) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from gem.content import ImagePart, Message
 from gem.conversation import Conversation
 from gem.episode import Episode, Turn
+from gem.parsing import FAMILIES
 from gem_eval.exporting.json_text import json_text
 
 __all__ = ["chat_rows", "conversation", "prompts_and_answers", "write_lines"]
@@ -41,7 +42,23 @@ def prompts_and_answers(episode: Episode) -> Iterator[tuple[list[Message], Messa
 
 
 def _answer(turn: Turn) -> Message:
-    return Message("assistant", turn.action, turn.tool_calls)
+    return Message("assistant", _text_of(turn), turn.tool_calls)
+
+
+def _text_of(turn: Turn) -> str:
+    """Return what an answer says beside its calls.
+
+    One that was played by tokens has them in its text too, in the format of its model, where a
+    chat template would write each of them a second time.
+    """
+    if turn.token_ids is None or not turn.tool_calls:
+        return turn.action
+    names = [call.name for call in turn.tool_calls]
+    for make in FAMILIES.values():
+        answer = make(()).parse(turn.action)
+        if not answer.errors and [call.name for call in answer.calls] == names:
+            return answer.text.strip()
+    return turn.action
 
 
 def chat_rows(
