@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gem import Message
-from gem.tokens import ChatCodec
+from gem.tokens import ChatCodec, OnRewrite
 
 from .conversations import HELLO, play, shown, user
 
@@ -111,6 +111,43 @@ def test_what_cannot_be_cut_off_behind_the_mark_is_tokenised_as_a_text_of_its_ow
     added = codec.following([HELLO, Message("assistant", "Yes."), *user("And?")], 1, 1, [5])
 
     assert added == codec.encode("!user: And?!assistant:")
+
+
+DATED = (
+    "Today is {{ today.date }}.{% for m in messages %}<|im_start|>{{ m.role }}: "
+    "{{ m.content.split('</think>')[-1] if m.role == 'assistant' else m.content }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant: {% endif %}"
+)
+"""Begins with the date, as Llama 3.2's and gpt-oss's do, and drops reasoning."""
+
+
+@pytest.mark.parametrize("on_rewrite", ["split", "refuse", "keep"])
+def test_a_date_that_changes_is_no_rewrite(
+    on_rewrite: OnRewrite, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of("dated", DATED)
+    today = {"date": "the first"}
+    codec = ChatCodec(tokenizer, on_rewrite=on_rewrite, template_options={"today": today})
+    messages = [HELLO, Message("assistant", "Yes."), *user("And?")]
+    begun = codec.opening([HELLO])
+    before = codec.following(messages, 1, 1, codec.encode("Yes."))
+
+    today["date"] = "the second"
+
+    assert codec.following(messages, 1, 1, codec.encode("Yes.")) == before
+    assert "the second" in tokenizer.decode(codec.opening([HELLO]))
+    assert tokenizer.decode(begun).startswith("Today is the first.")
+
+
+def test_a_rewrite_is_one_on_every_day(tokenizer_of: Callable[..., Any]) -> None:
+    today = {"date": "the first"}
+    codec = ChatCodec(tokenizer_of("dated", DATED), template_options={"today": today})
+    thought = "<think>Hm.</think>Yes."
+    messages = [HELLO, Message("assistant", thought), *user("And?")]
+
+    assert codec.following(messages, 1, 1, codec.encode(thought)) is None
+    today["date"] = "the second"
+    assert codec.following(messages, 1, 1, codec.encode(thought)) is None
 
 
 TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}]

@@ -176,6 +176,10 @@ class ChatCodec:
         answers = self._chat(messages[first : answer_at + 1], tools)
         added = self._chat(new, tools)
         tail = self._tail(base, answers, added)
+        if tail is None and self._is_of_before(base):
+            self._bases.clear()
+            base = self._base(messages, tools)
+            tail = self._tail(base, answers, added)
         if tail is None and self.on_rewrite == "split":
             return None
         if tail is None and self.on_rewrite == "refuse":
@@ -343,6 +347,12 @@ class ChatCodec:
         if key not in self._bases:
             self._bases[key] = self._probed(roles, tools)
         return self._bases[key]
+
+    def _is_of_before(self, base: Base) -> bool:
+        """Say whether the template now begins otherwise: some show the date, and it has changed."""
+        if base.head is None:
+            return False
+        return not self._render(base.chat, base.tools, opens=True).startswith(base.head)
 
     def _probed(self, roles: Sequence[str], tools: Tools) -> Base:
         chat = [{"role": role, "content": f"x{role}"} for role in roles]
