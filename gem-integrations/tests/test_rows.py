@@ -104,6 +104,25 @@ def test_the_command_hands_arguments_on_to_the_environment(tmp_path: Path) -> No
     assert ended.value.code == 2
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--count", "many"),
+        ("--env-kwargs", "[1]"),
+        ("--env-kwargs", "{no"),
+        ("--wrappers", '{"id": "concat"}'),
+    ],
+)
+def test_what_an_option_cannot_be_is_one_line(
+    option: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([COIN, option, value, "--out", str(tmp_path / "x")])
+
+    assert ended.value.code == 2
+    assert f"argument {option}: {value!r} is no" in capsys.readouterr().err
+
+
 def test_an_unknown_environment_ends_the_command_with_its_error_and_no_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

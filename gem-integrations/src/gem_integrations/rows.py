@@ -110,10 +110,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--count", type=_count, default=1000, help="1000 by default, or `all`")
     parser.add_argument("--seed", type=int, default=0, help="another one, other episodes")
     parser.add_argument(
-        "--env-kwargs", type=json.loads, metavar="JSON", help="arguments of the environment"
+        "--env-kwargs", type=_mapping, metavar="JSON", help="arguments of the environment"
     )
     parser.add_argument(
-        "--wrappers", type=json.loads, metavar="JSON", default=[], help="those of the training"
+        "--wrappers", type=_list, metavar="JSON", default=[], help="those of the training"
     )
     parser.add_argument("--out", type=Path, required=True, help="the file to write, .jsonl")
     options = parser.parse_args(arguments)
@@ -134,7 +134,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _count(text: str) -> int | Literal["all"]:
-    return "all" if text == "all" else int(text)
+    try:
+        return "all" if text == "all" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number. Write one, or `all`") from None
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    value = _from_json(text)
+    if isinstance(value, dict):
+        return value
+    raise argparse.ArgumentTypeError(
+        f"{text!r} is not a JSON object. Write it like '{{\"size\": 3}}'"
+    )
+
+
+def _list(text: str) -> list[Any]:
+    value = _from_json(text)
+    if isinstance(value, list):
+        return value
+    raise argparse.ArgumentTypeError(f"{text!r} is not a JSON list. Write it like '[\"concat\"]'")
+
+
+def _from_json(text: str) -> Any:
+    """Return what JSON says; None where it is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 if __name__ == "__main__":
