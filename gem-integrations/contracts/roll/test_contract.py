@@ -6,6 +6,7 @@ place of the actor `GroupQueueManager` there is a queue in this process. Nothing
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 from fragile import UNLUCKY
-from harness import CALL, GAME, PAYING, SEEDS, TOOLS, Row, digest, expected, scripted, whole
+from harness import CALL, CLOSER, GAME, PAYING, SEEDS, TOOLS, Row, digest, expected, scripted, whole
 from roll.distributed.scheduler.protocol import DataProto
 from roll.pipeline.agentic.env_manager.step_env_manager import StepEnvManager
 from roll.pipeline.agentic.env_manager.traj_env_manager import TrajEnvManager
@@ -101,6 +102,18 @@ class Rig:
     def play(self, seed: int, cls: type[TrajEnvManager] = TokenEnvManager, **options: Any) -> Any:
         [row] = run(self.manager(cls, **options), seed)
         return Received.of(row)
+
+
+class Listening(gem.Wrapper):
+    """Keep the actions that an environment is given."""
+
+    def __init__(self, env: gem.Env) -> None:
+        super().__init__(env)
+        self.actions: list[str] = []
+
+    def on_step(self, action: str, step: gem.Step) -> gem.Step:
+        self.actions.append(action)
+        return step
 
 
 @pytest.fixture
@@ -214,6 +227,20 @@ def test_a_row_without_an_answer_fits_into_a_batch(rig: Rig) -> None:
     [good] = run(rig.manager(**paying()), 0)
 
     assert DataProto.concat([lost, good]).batch.batch_size[0] == 2
+
+
+def test_the_end_of_any_models_turn_is_no_part_of_its_action(tokenizer: Any) -> None:
+    other = copy.deepcopy(tokenizer)
+    other.add_special_tokens({"eos_token": "<end_of_turn>"})
+    other.chat_template = other.chat_template.replace(CLOSER, "<end_of_turn>")
+    manager = Rig(other).manager()
+    listening = manager.env.env = Listening(manager.env.env)
+
+    [row] = run(manager, SEEDS[2])
+
+    ends = int((row.batch["input_ids"][0] == other.eos_token_id).sum())
+    assert ends > len(listening.actions) > 1
+    assert not any("<end_of_turn>" in action for action in listening.actions)
 
 
 def test_the_number_of_turns_is_bounded(rig: Rig, tokenizer: Any, shown: Counter[str]) -> None:

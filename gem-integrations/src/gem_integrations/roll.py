@@ -98,6 +98,9 @@ class TokenEnvManager(TrajEnvManager):  # type: ignore[misc]
         self._codec: ChatCodec = (
             options.image_codec(processor) if sees else options.codec(self.tokenizer)
         )
+        # ROLL decodes an answer with the token that ended it.
+        own_ends = [self._codec.decode([id]) for id in sorted(self._codec.stop_ids)]
+        self.env.end_of_turn = (*self.env.end_of_turn, *own_ends)
         if self.env.tools:
             self.env.calling = self._codec.calling
             self.env.tells_of_tools = False

@@ -29,9 +29,10 @@ class RollEnv(gem.Env):
     """Speak as ROLL's managers expect: they know text, and an end by `terminated` alone.
 
     The outermost of the `wrappers`. `end_of_turn` are cut off the end of an action, because ROLL
-    decodes special tokens too. `env_instruction` opens ROLL's first prompt; `StepEnvManager`
-    insists on one, "" will do. `joins_suffix` puts the environment's `info["suffix"]`, which
-    templates of ROLL show as `{suffix}`, below the observation, for managers that do not.
+    decodes special tokens too; `TokenEnvManager` adds those of its model. `env_instruction` opens
+    ROLL's first prompt; `StepEnvManager` insists on one, "" will do. `joins_suffix` puts the
+    environment's `info["suffix"]`, which templates of ROLL show as `{suffix}`, below the
+    observation, for managers that do not.
 
     `info["metrics"]` has the reward, its parts, whether the environment failed and, where it says
     so, whether the task was done. An environment that raises costs its episode: the step ends it,
@@ -73,7 +74,7 @@ class RollEnv(gem.Env):
         self._faults = _faults_of(self._env_id, env, takes_images=takes_images)
         self._episode: int | None = None  # its number, None where none is counted
         self._seed: int | None = None
-        self._ends = end_of_turn
+        self.end_of_turn = end_of_turn
         self._instruction = env_instruction
         self._joins_suffix = joins_suffix
         self._takes_images = takes_images
@@ -163,8 +164,8 @@ class RollEnv(gem.Env):
             raise shared from error
 
     def _stripped(self, action: str) -> str:
-        ends = [end for end in self._ends if action.endswith(end)]
-        return action[: -len(ends[0])] if ends else action
+        ends = [end for end in self.end_of_turn if action.endswith(end)]
+        return action.removesuffix(ends[0]) if ends else action
 
     def _pictures(self, observation: Observation) -> list[Any]:
         """Return the images of an observation as Pillow opens them, in order."""
