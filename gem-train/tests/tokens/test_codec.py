@@ -277,6 +277,20 @@ def test_what_moves_is_not_said_again_where_the_conversation_is_kept(
     assert tokenizer.decode(ids).endswith("Yes.</s>[INST]And?[/INST]")
 
 
+@pytest.mark.parametrize("name", ["mistral_v3", "mistral_nemo"])
+def test_a_template_that_refuses_an_empty_answer_is_shown_it(
+    name: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(name)
+    codec = ChatCodec(tokenizer)
+
+    def opened(answer: str) -> str:
+        messages = [SYSTEM, HELLO, Message("assistant", answer), *user("And?")]
+        return str(tokenizer.decode(codec.opening(messages)))
+
+    assert opened("") == opened("zxz").replace("zxz", "")
+
+
 def test_the_end_of_a_turn_is_not_part_of_its_text(tokenizer_of: Callable[..., Any]) -> None:
     tokenizer = tokenizer_of("qwen3")
     codec = ChatCodec(tokenizer)

@@ -147,7 +147,23 @@ class ChatCodec:
         chat = self._chat(messages, tools)
         if tools and self.calling.needs_instructions:
             chat = self._with_instructions(chat, how_to_call(tools))
-        return self._encoded(self._render(chat, self._listed(tools), opens=True), messages)
+        return self._encoded(self._opened(chat, self._listed(tools)), messages)
+
+    def _opened(self, chat: Chat, tools: Tools) -> str:
+        """Write a conversation, up to where the model speaks.
+
+        Some templates refuse an empty answer, which a model gives all the same: it is written as
+        any other, and what it says is taken out.
+        """
+        try:
+            return self._render(chat, tools, opens=True)
+        except BadArguments:
+            marked = [
+                {**message, "content": MARK} if _is_empty(message) else message for message in chat
+            ]
+            if marked == chat:
+                raise
+            return self._render(marked, tools, opens=True).replace(MARK, "")
 
     def following(
         self,
@@ -413,6 +429,11 @@ _RESULT: dict[str, Any] = {"role": "tool", "content": _NEXT, "tool_call_id": "zq
 def _with_last(answers: Chat, content: str) -> Chat:
     """Return answers whose last one says something else."""
     return [*answers[:-1], {**answers[-1], "content": content}]
+
+
+def _is_empty(message: Mapping[str, Any]) -> bool:
+    """Say whether a message is an answer of the model that says nothing."""
+    return message["role"] == "assistant" and not message["content"]
 
 
 def _without_system(chat: Chat) -> Chat:
