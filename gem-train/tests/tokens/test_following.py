@@ -84,6 +84,32 @@ def test_a_template_may_close_a_turn_before_a_user_alone(
     )
 
 
+CLOSED_TWICE = (
+    "{% for m in messages %}{{ m.role }}: {{ m.content }}"
+    "{% if m.role == 'assistant' %}<|end_header_id|>{% endif %}</s>{% endfor %}"
+    "{% if add_generation_prompt %}assistant: {% endif %}"
+)
+"""Closes the model's turn by two tokens, as Cohere's for Command R7B does."""
+
+
+@pytest.mark.parametrize("end", ["", "<|end_header_id|>", "<|end_header_id|></s>"])
+def test_a_turn_that_two_tokens_close_is_closed_once(
+    end: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of("closed_twice", CLOSED_TWICE)
+    codec = ChatCodec(tokenizer, on_rewrite="refuse")
+    answer_ids = codec.encode(f"Yes.{end}")
+    answer = codec.message(answer_ids)
+
+    added = codec.following([HELLO, answer, *user("And?")], 1, 1, answer_ids)
+
+    assert added is not None
+    assert answer.text == "Yes."
+    assert tokenizer.decode([*answer_ids, *added]) == (
+        "Yes.<|end_header_id|></s>user: And?</s>assistant: "
+    )
+
+
 SPACED = (
     "{% for m in messages %}{{ m.role }}: {{ m.content }}BETWEEN{% endfor %}"
     "{% if add_generation_prompt %}assistant:{% endif %}"

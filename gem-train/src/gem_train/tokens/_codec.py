@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from itertools import groupby, takewhile
+from itertools import chain, groupby, takewhile
 from numbers import Integral
 from typing import Any, Literal, Protocol, get_args
 
@@ -91,24 +91,30 @@ class ChatCodec:
         self._decoding = _decoding(tokenizer)
         self._bases: dict[tuple[Any, ...], Base] = {}
         self._tool_format = tool_format
-        # The token that closes the model's turn, if one does, by the role of what follows.
-        self._ends: dict[str, int | None] = {"user": self._end_before(_user(_NEXT))}
+        # The tokens that close the model's turn, if any do, by the role of what follows.
+        self._ends = {"user": self._end_before(_user(_NEXT))}
         with suppress(BadArguments):  # some templates show no results of tools
             # GLM's models end a call otherwise than an answer.
             self._ends["tool"] = self._end_before(_RESULT)
-        ends = [*_as_ids(stop_ids), *self._ends.values(), tokenizer.eos_token_id]
-        self.stop_ids = frozenset(end for end in ends if end is not None)
+        ends = {*_as_ids(stop_ids), *chain.from_iterable(self._ends.values())}
+        if tokenizer.eos_token_id is not None:
+            ends.add(tokenizer.eos_token_id)
+        self.stop_ids = frozenset(ends)
         if tool_format not in ("template", "text"):
             # A word that there is not is refused now, and not in the first episode with tools.
             calling_of(self._render, tool_format)
 
-    def _end_before(self, following: dict[str, Any]) -> int | None:
-        """Return the token that closes the model's turn before a message, None where none does."""
+    def _end_before(self, following: dict[str, Any]) -> tuple[int, ...]:
+        """Return the tokens that close the model's turn before a message, none where none do."""
         tail = self._after_mark([_user("x"), _MARKED, following], ())
         # Up to what the message says: a token behind that closes no turn of the model.
         between = self.encode(tail.partition(_NEXT)[0])
         closer = self._closer(between)
-        return None if closer is None else between[closer]
+        if closer is None:
+            return ()
+        # Cohere's later models close a turn by a token of their own, and then by the tokenizer's.
+        is_closed_twice = between[closer + 1 : closer + 2] == [self._tokenizer.eos_token_id]
+        return tuple(between[closer : closer + (2 if is_closed_twice else 1)])
 
     @cached_property
     def calling(self) -> Calling:
@@ -123,10 +129,12 @@ class ChatCodec:
         return list(self._tokenizer.encode(normalise_text(text), add_special_tokens=False))
 
     def text(self, ids: Sequence[int]) -> str:
-        """Return what tokens of the model say, without the one that ends its turn."""
-        is_ended = len(ids) > 0 and ids[-1] in self.stop_ids
-        text_ids = ids[:-1] if is_ended else ids
-        return self.decode(text_ids)
+        """Return what tokens of the model say, without those that end its turn."""
+        closing = 1 if len(ids) > 0 and ids[-1] in self.stop_ids else 0
+        for end in self._ends.values():
+            if len(end) > closing and tuple(ids[-len(end) :]) == end:
+                closing = len(end)
+        return self.decode(ids[: len(ids) - closing])
 
     def decode(self, ids: Sequence[int]) -> str:
         """Return the text that tokens spell, special ones too."""
@@ -210,7 +218,7 @@ class ChatCodec:
         tail_ids = self._behind_answer(tail, new)
         # Where the template closes no turn by a token, the first one is of what was said.
         role = added[0]["role"] if added else "user"
-        is_closed = self._ends.get(role, self._ends["user"]) is not None
+        is_closed = len(self._ends.get(role, self._ends["user"])) > 0
         return self._unclosed(tail_ids, answer_ids) if is_closed else tail_ids
 
     def _encoded(self, text: str, messages: Sequence[Message]) -> list[int]:
@@ -310,11 +318,14 @@ class ChatCodec:
     def _unclosed(self, tail: list[int], answer_ids: Sequence[int]) -> list[int]:
         """Leave out the end of the model's turn where the model wrote it itself.
 
-        An answer that a limit cut short has no such end, and gets the template's.
+        An answer that a limit cut short has no such end, and gets the template's. Where that is of
+        several tokens, the model may have written the first of them, or all.
         """
-        closer = self._closer(tail)
-        if closer is not None and len(answer_ids) > 0 and answer_ids[-1] == tail[closer]:
-            return tail[closer + 1 :]
+        closer = self._closer(tail) or 0
+        closing = list(takewhile(self.stop_ids.__contains__, tail[closer:]))
+        for length in range(len(closing), 0, -1):
+            if list(answer_ids[-length:]) == closing[:length]:
+                return tail[closer + length :]
         return tail
 
     def _closer(self, tail: Sequence[int]) -> int | None:
