@@ -179,8 +179,10 @@ def test_a_rewrite_is_one_on_every_day(tokenizer_of: Callable[..., Any]) -> None
 TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}]
 
 
-def with_results(codec: ChatCodec, said: list[str]) -> tuple[list[int] | None, list[Message]]:
-    """Return all tokens where tools return "Four: 42." to all that is said but the last.
+def with_results(
+    codec: ChatCodec, said: list[str], shown: str = "Four: 42."
+) -> tuple[list[int] | None, list[Message]]:
+    """Return all tokens where tools return what is shown to all that is said but the last.
 
     A user speaks behind that. None where that is a rewrite; no earlier one may be.
     """
@@ -189,7 +191,7 @@ def with_results(codec: ChatCodec, said: list[str]) -> tuple[list[int] | None, l
     for text in said:
         at = len(messages)
         is_last = len(messages) == 2 * len(said) - 1
-        result = Message("tool", "Four: 42.", call_id="c1")
+        result = Message("tool", shown, call_id="c1")
         messages += [Message("assistant", text), *(user("And?") if is_last else [result])]
         answer_ids = [*codec.encode(text), min(codec.stop_ids)]
         added = codec.following(messages, 1, at, answer_ids, TOOLS)
@@ -224,3 +226,29 @@ def test_reasoning_is_looked_for_in_all_that_was_said_since_a_user_spoke(
     ids, _ = with_results(ChatCodec(tokenizer_of("qwen3")), said)
 
     assert ids is None
+
+
+@pytest.mark.parametrize("shown", ["zqxj7", "a zqxj7zqxj7 b", "<|im_end|>zqxj7"])
+@pytest.mark.parametrize("name", ["gemma3", "qwen2_5", "qwen3"])
+def test_a_result_may_hold_what_templates_are_tried_with(
+    name: str, shown: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(name)
+    codec = ChatCodec(tokenizer)
+
+    ids, messages = with_results(codec, ["Two.", "Three.", "One."], shown)
+
+    assert ids is not None
+    assert tokenizer.decode(ids) == tokenizer.decode(codec.opening(messages, TOOLS))
+
+
+def test_a_user_may_say_what_templates_are_tried_with(tokenizer_of: Callable[..., Any]) -> None:
+    tokenizer = tokenizer_of("qwen3")
+    codec = ChatCodec(tokenizer, on_rewrite="keep")
+    thought = "<think>\nHm.\n</think>\n\nYes."
+    messages = [HELLO, Message("assistant", thought), *user("Why zqxj7?")]
+
+    added = codec.following(messages, 1, 1, codec.encode(thought))
+
+    assert added is not None
+    assert "user\nWhy zqxj7?<|im_end|>" in tokenizer.decode(added)

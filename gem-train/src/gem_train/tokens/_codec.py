@@ -356,10 +356,13 @@ class ChatCodec:
             return None if at is None else rendered[at:]
         # The last is not looked for by what it says: a result, or the name of a role, may say that
         # before it. What follows it is what follows a mark in its place.
+        mark = MARK
+        while mark in rendered:  # a result may be of any text, this file's too
+            mark += MARK
         marked = self._render(
-            [*base.chat, *_with_last(answers, MARK), *added], base.tools, opens=True
+            [*base.chat, *_with_last(answers, mark), *added], base.tools, opens=True
         )
-        tail = marked.rpartition(MARK)[2]
+        tail = marked.partition(mark)[2]
         return tail if are_before(tail, rendered, later, at) else None
 
     def _base(self, messages: Sequence[Message], tools: Tools) -> Base:
@@ -407,7 +410,8 @@ class ChatCodec:
         rendered = self._render(chat, tools, opens=opens)
         if MARK not in rendered:
             raise _bad("tokenizer", "has a chat template that does not show what was said")
-        return rendered.rpartition(MARK)[2]
+        # The first one: what follows may be of any text, this file's too.
+        return rendered.partition(MARK)[2]
 
     def _render(self, chat: Chat, tools: Tools, *, opens: bool) -> str:
         try:
