@@ -47,6 +47,25 @@ def saying(name: str, *shown: Any, takes_images: bool = True, **kwargs: Any) -> 
     return RollEnv(env, takes_images=takes_images, **kwargs)
 
 
+class Echo(gem.Env):
+    """Says what was said to it."""
+
+    def reset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        return "Speak.", {}
+
+    def step(self, action: str) -> gem.Step:
+        return gem.Step(action, 0.0, False, False, {})
+
+
+@pytest.mark.parametrize("end", ["", "<|im_end|>", "<|end|>", "<|answered|><|end|>"])
+def test_all_that_ends_a_turn_is_cut_off_an_action(end: str) -> None:
+    ends = ("<|im_end|>", "<|end|>", "<|answered|>", "")
+    env = RollEnv(gem.make(gem.register("rolled:Echo", Echo).id), end_of_turn=ends)
+    env.reset(seed=1)
+
+    assert env.step(f"<|end|> Yes.{end}").observation == "<|end|> Yes."
+
+
 LOOK = (TextPart("Look: "), png(3, 2), TextPart(" Which?"))
 
 

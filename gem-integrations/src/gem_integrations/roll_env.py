@@ -164,8 +164,10 @@ class RollEnv(gem.Env):
             raise shared from error
 
     def _stripped(self, action: str) -> str:
-        ends = [end for end in self.end_of_turn if action.endswith(end)]
-        return action.removesuffix(ends[0]) if ends else action
+        # Until there is none: Cohere's later models close a turn by two tokens.
+        while ends := [end for end in self.end_of_turn if end and action.endswith(end)]:
+            action = action.removesuffix(ends[0])
+        return action
 
     def _pictures(self, observation: Observation) -> list[Any]:
         """Return the images of an observation as Pillow opens them, in order."""
