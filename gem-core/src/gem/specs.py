@@ -192,7 +192,7 @@ class EnvSpec(_Provided):
         if py and self.target.endswith(f".py:{name}"):
             return self
         raise ValueError(
-            f"the id {self.id!r:.80} is none. Write namespace:Name, the namespace in small "
+            f"{self.id!r:.80} is no id. Write namespace:Name, the namespace in small "
             "letters; an environment that no pack provides has its target as its id"
         )
 

@@ -31,6 +31,10 @@ class Constant(Guess):
         started = super().reset(seed)
         self.secret = 7
         return started
+
+class Raises(Guess):
+    def step(self, action):
+        raise RuntimeError("no step here")
 """
 
 
@@ -41,7 +45,8 @@ def _acme(install: Install) -> None:
 
 @pytest.fixture
 def bad(install: Install) -> None:
-    install("acme-bad", envs={"bad:Constant": "acme_bad.env:Constant"}, files={"env.py": BAD})
+    envs = {"bad:Constant": "acme_bad.env:Constant", "bad:Raises": "acme_bad.env:Raises"}
+    install("acme-bad", envs=envs, files={"env.py": BAD})
 
 
 def test_an_id_is_checked_line_by_line(capsys: Output) -> None:
@@ -134,6 +139,16 @@ def test_a_line_that_fails_shows_its_evidence_and_the_status_is_1(capsys: Output
     page = capsys.readouterr().out
     assert "FAIL  different seeds differ: seeds 0, 1, 2" in page
     assert page.splitlines()[-1].endswith("Failed: bad:Constant")
+
+
+@pytest.mark.usefixtures("bad")
+def test_a_fault_that_fails_many_lines_is_told_once(capsys: Output) -> None:
+    assert main(["check", "bad:Raises", *QUICK]) == 1
+    page = capsys.readouterr().out
+    told = [line for line in page.splitlines() if line.split(": ")[1:2] == ["RuntimeError"]]
+    first = "the same seed gives the same episode"
+    assert told == [f"  FAIL  {first}: RuntimeError: no step here (env.py, line 12, in step)"]
+    assert "FAIL  different seeds differ: as under 'the same seed gives the same episode'" in page
 
 
 @pytest.mark.usefixtures("bad")

@@ -170,10 +170,23 @@ def test_a_group_of_arguments_is_taken_by_name() -> None:
 
 
 def test_a_group_of_arguments_is_listed_with_its_types_and_defaults() -> None:
-    assert [str(each) for each in parameters(seated)][:3] == [
+    assert [str(each) for each in parameters(seated)] == [
         "stage: str = 'round'",
         "rows: int | None = None",
         "is_open: bool = True",
+        "width: int (ge=1) = None",
+    ]
+
+
+def test_an_annotated_parameter_is_shown_by_its_type_and_bounds() -> None:
+    def target(
+        length: Annotated[int, Field(ge=2, le=64)] = 6, word: Annotated[str, "as typed"] = ""
+    ) -> None:
+        """Take both."""
+
+    assert [str(each) for each in parameters(target)] == [
+        "length: int (ge=2, le=64) = 6",
+        "word: str = ''",
     ]
 
 

@@ -69,7 +69,7 @@ def test_an_installed_plugin_is_found(install: Install) -> None:
         ),
         (
             "from gem.specs import *\nplugin = PluginManifest(name='not an id!')",
-            "ValidationError",
+            "PluginManifest: name: String should match pattern",
         ),
         (
             "from gem.specs import *\n"

@@ -299,8 +299,10 @@ from gem.testing.envs import Echo
 class Mine(Echo):
     pass
 
+gem.register("demo:Mine", Mine)
+
 async def main():
-    run = gem.rollout(lambda request: "", Mine, backend="process", num_workers=1)
+    run = gem.rollout(lambda request: "", ENV, backend="process", num_workers=1)
     print([(episode.env_id, episode.error) async for episode in run])
 
 if __name__ == "__main__":
@@ -308,13 +310,16 @@ if __name__ == "__main__":
 """
 
 
-def test_a_class_of_a_script_runs_in_workers(tmp_path: Path) -> None:
-    (tmp_path / "gem_script.py").write_text(SCRIPT)
+@pytest.mark.parametrize(
+    ("env", "id"), [("Mine", "./gem_script.py:Mine"), ("'demo:Mine'", "demo:Mine")]
+)
+def test_a_class_of_a_script_runs_in_workers(env: str, id: str, tmp_path: Path) -> None:
+    (tmp_path / "gem_script.py").write_text(SCRIPT.replace("ENV", env))
 
     command = [sys.executable, "gem_script.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
-    assert (done.stdout, done.stderr) == ("[('./gem_script.py:Mine', None)]\n", "")
+    assert (done.stdout, done.stderr) == (f"[({id!r}, None)]\n", "")
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,12 @@ def test_no_line_fails_for_what_is_no_fault_of_it(name: str, check: str) -> None
     assert found.state == "passed", found
 
 
+def test_an_episode_that_differs_anyway_is_not_blamed_on_the_global_random_state() -> None:
+    found = line("chance:CountsInstances", "global_chance")
+
+    assert (found.state, "another episode each time" in found.evidence) == ("skipped", True), found
+
+
 def test_luck_that_is_declared_may_be_had_on_some_seeds_only() -> None:
     found = line("solving:SolveFails", "solve_succeeds", needs_luck=True)
 

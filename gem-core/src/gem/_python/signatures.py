@@ -11,7 +11,7 @@ import reprlib
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
 import typing_extensions
@@ -153,10 +153,27 @@ def _keys(group: Any) -> list[inspect.Parameter]:
 
 def _parameter(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Parameter:
     hint = hints.get(parameter.name)
-    type_text = "" if parameter.name not in hints else inspect.formatannotation(hint)
+    type_text = "" if parameter.name not in hints else _type_text(hint)
     is_required = parameter.default is parameter.empty
     default = None if is_required else parameter.default
     return Parameter(parameter.name, type_text.replace("typing.", ""), default, is_required)
+
+
+def _type_text(hint: Any) -> str:
+    """Return an annotation as a reader writes it: of `Annotated`, the type and its bounds.
+
+    >>> from pydantic import Field
+    >>> _type_text(Annotated[int, Field(ge=2, le=64)])
+    'int (ge=2, le=64)'
+    """
+    if get_origin(hint) is not Annotated:
+        return inspect.formatannotation(hint)
+    text = inspect.formatannotation(get_args(hint)[0])
+    # The rest of what a FieldInfo says is of no use to who passes the argument.
+    fields = [extra for extra in hint.__metadata__ if isinstance(extra, FieldInfo)]
+    bounds = [rule for field in fields for rule in field.metadata]
+    said = [repr(rule).partition("(")[2].removesuffix(")") for rule in bounds]
+    return f"{text} ({', '.join(said)})" if said else text
 
 
 def _resolved_hints(function: Any) -> dict[str, Any]:

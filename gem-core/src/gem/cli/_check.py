@@ -116,10 +116,17 @@ def _lines(check: ApartCheck, *, is_alone: bool) -> Iterator[CheckLine]:
 
 def _printed(lines: Iterable[CheckLine], title: str) -> Iterator[CheckLine]:
     """Print each line as it comes, the first below the title."""
+    failed: dict[str, str] = {}
     for number, line in enumerate(lines):
         if number == 0:
             print(title)
-        print(f"  {_MARKS[line.state]}  {line.claim}: {one_line(line.evidence)}", flush=True)
+        evidence = one_line(line.evidence)
+        if line.state == "failed":
+            # One fault fails many lines. It is told once, so that the others can be seen.
+            first = failed.setdefault(evidence, line.claim)
+            if first != line.claim:
+                evidence = f"as under {first!r}"
+        print(f"  {_MARKS[line.state]}  {line.claim}: {evidence}", flush=True)
         yield line
 
 

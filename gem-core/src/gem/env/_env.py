@@ -128,7 +128,10 @@ class Env(Saveable):
 
     def step(self, action: str) -> Step:
         """Take one action. Raises ResetNeeded before the first reset and after the end."""
-        raise NotImplementedError(f"{type(self).__name__} defines neither step nor astep.")
+        raise NotImplementedError(
+            f"{type(self).__name__} was stepped, and it defines neither step nor astep. Write the "
+            "first, or the second if it waits; it returns a Step."
+        )
 
     def close(self) -> None:
         """Free what the environment holds. A second call does nothing."""

@@ -12,7 +12,7 @@ from gem._python.arguments import checked
 from gem._python.recorded_arguments import is_opaque, recorded, refuse_opaque
 from gem.env._env import Env
 from gem.errors import OpaqueError, TargetError
-from gem.registry._env_targets import refuse_other_kinds
+from gem.registry._env_targets import findable, refuse_other_kinds
 from gem.registry._importing import UnderwayError, absolute_target, check_requirements, load_target
 from gem.specs import DataSource, EnvSpec
 
@@ -83,9 +83,10 @@ class Blueprint(NamedTuple):
     def _refuse_unless_found(self) -> None:
         path = self.spec.target
         is_of_main = path.startswith("__main__:")
-        if getattr(self.spec._maker, "__module__", None) == "__main__" and not is_of_main:
-            # It is the running script's: `spec_of_maker` found it there, and to import it here
-            # would run the script again. A worker does that, as any worker of Python's does.
+        is_in_script = getattr(self.target, "__module__", None) == "__main__" and not is_of_main
+        if is_in_script and findable(self.target) == path:
+            # To import it here would run the script again. A worker does that, as any worker of
+            # Python's does.
             return
         if is_of_main or (self.target is not None and not names(path, self.target)):
             raise unfound(self.spec.id, path, "target")

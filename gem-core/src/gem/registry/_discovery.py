@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from importlib.metadata import Distribution, EntryPoint
 from typing import Literal
 
-from gem.errors import in_one_line, traceback_of
+from pydantic import ValidationError
+
+from gem.errors import in_one_line, problems_of, traceback_of
 from gem.registry._importing import name_and_version
 from gem.specs import API_GROUP, API_VERSION, PluginManifest
 
@@ -109,8 +111,10 @@ def _load_manifest(point: EntryPoint, blank: PluginRecord) -> PluginRecord:
 def _failed_record(blank: PluginRecord, error: BaseException) -> PluginRecord:
     if os.environ.get("GEM_STRICT_PLUGINS") == "1":
         raise error
-    text = traceback_of(error)
-    return replace(blank, state="failed", error=in_one_line(error), traceback=text)
+    text = in_one_line(error)
+    if isinstance(error, ValidationError):  # whose own text has a line for each of pydantic's facts
+        text = f"{error.title}: {'; '.join(problems_of(error))}"
+    return replace(blank, state="failed", error=text, traceback=traceback_of(error))
 
 
 def _impostors() -> Iterator[PluginRecord]:

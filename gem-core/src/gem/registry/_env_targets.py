@@ -24,6 +24,7 @@ from gem.registry._source_files import digest, is_file, path_of, shortest
 from gem.specs import EnvSpec
 
 __all__ = [
+    "findable",
     "names_a_target",
     "refuse_other_kinds",
     "source_versions",
@@ -117,7 +118,7 @@ def spec_of_maker(maker: Callable[..., Env]) -> EnvSpec:
         kwargs = {**plain, **kwargs}  # those of the outer partial win, as in a call
         maker = maker.func
     refuse_other_kinds(maker, "An environment was asked for by")
-    target = _findable(maker) or _name_of(maker)
+    target = findable(maker) or _name_of(maker)
     spec = EnvSpec(id=target, target=target, kwargs=kwargs)
     spec._maker = maker
     return spec
@@ -143,7 +144,7 @@ def refuse_other_kinds(maker: object, subject: str) -> None:
     )
 
 
-def _findable(maker: Any) -> str | None:
+def findable(maker: Any) -> str | None:
     """Return the target by which an import finds this very object; None where none does."""
     name = getattr(maker, "__qualname__", None)
     module = sys.modules.get(getattr(maker, "__module__", None) or "")

@@ -12,7 +12,7 @@ from gem._python.recorded_arguments import recorded
 from gem.env._env import Env
 from gem.errors import BadArguments, IdConflict
 from gem.registry._blueprint import Blueprint
-from gem.registry._env_targets import refuse_other_kinds, spec_from
+from gem.registry._env_targets import findable, refuse_other_kinds, spec_from
 from gem.registry._importing import target_of
 from gem.registry._installed import installed
 from gem.specs import EnvSpec
@@ -65,7 +65,8 @@ def register(
     if isinstance(env, EnvSpec):
         declared = env
     else:
-        declared = spec_from({"id": id, "target": target_of(target)})
+        # A class of the script that runs is named by its file, so that workers find it too.
+        declared = spec_from({"id": id, "target": findable(target) or target_of(target)})
     # The spec is data. What is live, a class of this script or a tokenizer, is kept beside it.
     spec = declared.model_copy(update={"kwargs": {**declared.kwargs, **recorded(kwargs)}})
     live_target = None if isinstance(target, str) else target

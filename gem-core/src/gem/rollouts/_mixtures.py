@@ -67,7 +67,7 @@ def checked_components(
     except ValidationError as error:
         problems = problems_of(error)
         raise BadArguments(
-            f"{subject} was given a component that is none ({'; '.join(problems)}). Give an "
+            f"{subject} was given what is no component ({'; '.join(problems)}). Give an "
             "environment as {'env': id, 'weight': number}, with 'kwargs' and 'wrappers' if needed.",
             subject=subject,
             problems=problems,

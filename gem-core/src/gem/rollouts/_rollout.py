@@ -73,7 +73,7 @@ def rollout(
       `step_timeout_s` is stopped, if need be with its process, and one that ends its process is
       `worker_lost`; the other episodes of that process go on in another. What makes an environment
       must be data. `backend_options` are `start_method`, `most_memory_bytes` and
-      `most_answer_bytes`, as of `gem.hosting._processes.ProcessHost`.
+      `most_answer_bytes` (docs/backends.md).
     - Plugins add others, each under its word: the manifest's `executors`.
 
         async for episode in gem.rollout(policy, "game:GuessTheNumber-v0-hard", episodes=8):
