@@ -1,4 +1,4 @@
-"""What the library answers wrongly is not posed: the answers are worked out from the questions."""
+"""What the library answers wrongly, or in one of two ways, is not posed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gem
-from gem_envs_reasoning.answers import answer_in
+from gem_envs_reasoning.answers import answer_in, tagged
 from gem_envs_reasoning.golds import is_refuted
 
 pytest.importorskip("reasoning_gym", reason="the extra `tasks` is not installed")
@@ -39,15 +39,13 @@ def syllogism(first: str, second: str, conclusion: str) -> bool:
     [
         ("All lions are children", "All children are writers", "All lions are writers"),
         ("All lions are children", "No children are writers", "No writers are lions"),
-        ("All lions are children", "No children are writers", "Some lions are not writers"),
+        ("Some lions are children", "No children are writers", "Some lions are not writers"),
         ("Some lions are children", "All children are writers", "Some writers are lions"),
-        ("All lions are children", "Some children are writers", "Some children are lions"),
+        ("Some lions are children", "Some children are writers", "Some children are lions"),
         ("Some lions are not children", "All writers are children", "Some lions are not writers"),
     ],
 )
-def test_what_follows_as_aristotle_has_it_is_posed(
-    first: str, second: str, conclusion: str
-) -> None:
+def test_what_follows_in_every_world_is_posed(first: str, second: str, conclusion: str) -> None:
     assert not syllogism(first, second, conclusion)
 
 
@@ -81,7 +79,56 @@ def test_a_syllogism_is_posed_with_one_of_its_two_answers_alone() -> None:
             is_refuted("syllogism", {"metadata": metadata, "answer": answer})
             for answer in ("Yes", "No")
         ]
-        assert sum(refuted) == 1
+        assert any(refuted)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "conclusion"),
+    [
+        ("All lions are children", "No children are writers", "Some lions are not writers"),
+        ("All lions are children", "All children are writers", "Some writers are lions"),
+        ("All lions are children", "Some children are writers", "Some children are lions"),
+    ],
+)
+@pytest.mark.parametrize("answer", ["Yes", "No"])
+def test_what_follows_only_if_there_are_lions_is_not_posed(
+    first: str, second: str, conclusion: str, answer: str
+) -> None:
+    metadata = {"premise1": first, "premise2": second, "conclusion": conclusion}
+
+    assert is_refuted("syllogism", {"metadata": metadata, "answer": answer})
+
+
+def test_a_power_is_posed_where_a_minus_before_it_has_one_meaning() -> None:
+    negative = 0
+    for question, answer in posed("power_function", range(200)):
+        found = re.search(r"Compute (-?[\d.e-]+?)\^(-?\d+)\.", question)
+        assert found is not None, question
+        base = float(found[1])
+        exponent = int(found[2])
+        sign = -1 if base < 0 else 1
+        assert float(answer) == pytest.approx(sign * abs(base) ** exponent)
+        negative += base < 0
+
+    assert negative > 40
+
+
+def test_premises_that_contradict_each_other_are_not_posed() -> None:
+    with gem.make("rg:propositional_logic") as env:
+        for seed in range(100):
+            question, _ = env.reset(seed=seed)
+            letter = re.findall("[P-Z]", str(question).split("Given:")[1])[0]
+            assert not env.step(tagged(f"({letter} ∧ ¬{letter})")).info["success"]
+
+
+def test_premises_are_refuted_where_no_case_makes_all_of_them_true() -> None:
+    def refuted(*premises: str) -> bool:
+        metadata = {"premises": premises, "variables": ["P", "Q"]}
+        return is_refuted("propositional_logic", {"metadata": metadata, "answer": "P"})
+
+    assert refuted("P", "¬P")
+    assert refuted("(P → Q)", "P", "¬Q")
+    assert not refuted("(P → Q)", "P", "Q")
 
 
 def test_the_last_round_of_mahjong_ends_as_its_rules_say() -> None:

@@ -1,6 +1,7 @@
-"""Find the questions whose answer in the library is wrong. Knows nothing about a model's answers.
+"""Find the questions whose answer in the library is wrong, or only right as one reads the question.
 
 Each rule works the answer out of what the question says, or names what the library overlooks.
+Knows nothing about a model's answers.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gem_envs_reasoning.truth_tables import all_rows, read_formula
+
 __all__ = ["is_refuted"]
 
 Entry = Mapping[str, Any]
 
 
 def is_refuted(name: str, entry: Entry) -> bool:
-    """Say whether the answer that the library has to this question of a task is wrong."""
+    """Say whether the library's answer to this question of a task is wrong, or one of several."""
     rule = _RULES.get(name)
     return rule is not None and rule(entry)
 
@@ -25,7 +28,11 @@ _STATEMENT = re.compile(r"(All|No|Some) (\w+) are (not )?(\w+)")
 
 
 def _follows_otherwise(entry: Entry) -> bool:
-    """Try a syllogism in every world. The library does not ask whether its middle term is total."""
+    """Try a syllogism in every world. The library does not ask whether its middle term is total.
+
+    The question does not say whether "all cats are whales" says that there are cats, as Aristotle
+    has it, or not, as logicians have it now: what is answered otherwise by the other is refuted.
+    """
     metadata = entry["metadata"]
     places: dict[str, int] = {}
     statements = []
@@ -33,23 +40,26 @@ def _follows_otherwise(entry: Entry) -> bool:
         [(quantifier, subject, negation, predicate)] = _STATEMENT.findall(metadata[part])
         terms = (places.setdefault(term, len(places)) for term in (subject, predicate))
         statements.append((quantifier + (" not" if negation else ""), *terms))
-    return bool(entry["answer"] != ("Yes" if _follows(*statements) else "No"))
+    says_yes = entry["answer"] == "Yes"
+    readings = (True, False)
+    return any(_follows(*statements, has_each=reading) != says_yes for reading in readings)
 
 
 _Statement = tuple[str, int, int]
 
 
 @functools.lru_cache(maxsize=4096)
-def _follows(one: _Statement, other: _Statement, conclusion: _Statement) -> bool:
+def _follows(one: _Statement, other: _Statement, conclusion: _Statement, *, has_each: bool) -> bool:
     """Say whether a conclusion about three terms holds wherever both premises hold.
 
-    As Aristotle has it, and the library, there is something of each term. A kind of thing is a
-    number from 0 to 7, whose bits say which of the terms it is; a world is what kinds there are.
+    With `has_each` there is something of each term. A kind of thing is a number from 0 to 7,
+    whose bits say which of the terms it is; a world is what kinds there are.
     """
     for world in range(1 << 8):
         kinds = [kind for kind in range(8) if world >> kind & 1]
         has_all_terms = all(any(kind >> term & 1 for kind in kinds) for term in range(3))
-        is_possible = has_all_terms and _holds(one, kinds) and _holds(other, kinds)
+        is_world = has_all_terms or not has_each
+        is_possible = is_world and _holds(one, kinds) and _holds(other, kinds)
         if is_possible and not _holds(conclusion, kinds):
             return False
     return True
@@ -118,11 +128,31 @@ def _takes_the_other_side(entry: Entry) -> bool:
     return relationship.endswith("-in-law") or is_of_other_gender
 
 
+def _has_two_signs(entry: Entry) -> bool:
+    """Find even powers of negative numbers: as the question has it, `-2^4`, they may be negative.
+
+    The library takes the power of -2, mathematicians the negative of the power of 2.
+    """
+    metadata = entry["metadata"]
+    return bool(metadata["base"] < 0 and metadata["exponent"] % 2 == 0)
+
+
+def _contradicts_itself(entry: Entry) -> bool:
+    """Find premises that are never true together: any formula follows from them."""
+    metadata = entry["metadata"]
+    held = all_rows(metadata["variables"])
+    for premise in metadata["premises"]:
+        held &= read_formula(premise, metadata["variables"]).table
+    return held == 0
+
+
 _RULES: Mapping[str, Callable[[Entry], bool]] = {
     "aiw": _counts_one_circle,
     "calendar_arithmetic": _ends_next_year,
     "family_relationships": _takes_the_other_side,
     "mahjong_puzzle": _ends_otherwise,
+    "power_function": _has_two_signs,
+    "propositional_logic": _contradicts_itself,
     "syllogism": _follows_otherwise,
     "time_intervals": _loses_time,
 }
