@@ -15,6 +15,7 @@ _OPEN = "<answer>"
 _CLOSE = "</answer>"
 _FENCE = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n")
 _AROUND = ("**", "`", "$")
+_STYLED = re.compile(r"\\(?:text|math)(?:bf|it|rm|sf|tt|normal)?\{([^{}]*)\}")
 
 
 def tagged(answer: str) -> str:
@@ -51,16 +52,21 @@ def answer_in(reply: str) -> str | None:
 
 
 def unmarked(answer: str) -> str:
-    r"""Return an answer without the marks around the whole of it: a code block, `**`, a `$`.
+    r"""Return an answer without the marks around the whole of it: a code block, `**`, `\text{}`.
 
     Quotation marks stay: in JSON they make another value.
 
     >>> unmarked("**`4`**"), unmarked("```json\n[1]\n```"), unmarked("$a$ or $b$")
     ('4', '[1]', '$a$ or $b$')
+    >>> unmarked(r"$\text{Yes}$"), unmarked(r"\text{a}\text{b}")
+    ('Yes', '\\text{a}\\text{b}')
     """
     fence = _FENCE.match(answer)
     if fence is not None and answer.endswith("```") and answer.count("```") == 2:
         return answer[fence.end() : -3].strip("\r\n")
+    styled = _STYLED.fullmatch(answer)
+    if styled is not None and styled[1].strip():
+        return unmarked(styled[1].strip())
     for mark in _AROUND:
         inner = answer[len(mark) : -len(mark)]
         if answer == f"{mark}{inner}{mark}" and inner and mark not in inner:

@@ -20,6 +20,7 @@ from gem_envs_reasoning.arithmetic import UnreadableError, only_number, value_an
 from gem_envs_reasoning.calculus import is_antiderivative
 from gem_envs_reasoning.polynomials import expanded
 from gem_envs_reasoning.puzzles import captured, fewest_presses, fills, pressed
+from gem_envs_reasoning.spelling import respelled
 from gem_envs_reasoning.truth_tables import all_rows, read_formula
 
 __all__ = ["OWN_SCORERS", "Verdict", "judge"]
@@ -44,14 +45,16 @@ def judge(
 ) -> Verdict:
     """Score an answer by the task's rule. Never raises, and takes time in proportion to it.
 
-    `scorer` is the library's own. `solution` is a right answer, where one is known. An answer in
-    a code block, in bold or between dollars is right if it is right without these marks.
+    `scorer` is the library's own. `solution` is a right answer, where one is known. An answer is
+    right if it is right as `unmarked` or `respelled`, too.
     """
     verdict = _judged(name, answer, entry, solution, scorer)
-    plain = unmarked(answer)
-    if verdict.score < 1.0 and plain != answer:
-        of_plain = _judged(name, plain, entry, solution, scorer)
-        return of_plain if of_plain.score == 1.0 else verdict
+    if verdict.score == 1.0 or len(answer) > _cap(solution):
+        return verdict
+    for spelled in {unmarked(answer), respelled(name, answer, solution)} - {answer}:
+        of_spelled = _judged(name, spelled, entry, solution, scorer)
+        if of_spelled.score == 1.0:
+            return of_spelled
     return verdict
 
 
@@ -87,7 +90,7 @@ def _settled(score: float, answer: str, solution: str) -> float:
 def _refused(name: str, answer: str, entry: Entry, solution: str | None) -> str | None:
     """Say why an answer never reaches a scorer; None where it does."""
     known = solution or ""
-    cap = max(_SHORTEST_CAP, 4 * len(known)) if solution is not None else _CAP_WITHOUT_SOLUTION
+    cap = _cap(solution)
     if len(answer) > cap:
         return f"the answer has {len(answer)} characters, and {cap} are read"
     if not answer and known.strip():
@@ -102,7 +105,14 @@ def _refused(name: str, answer: str, entry: Entry, solution: str | None) -> str 
     return None
 
 
-_SHORT_FRACTION = re.compile(r"[+-]?\d{1,40}(?:/0*[1-9]\d{0,40}|\.\d{0,40})?", re.ASCII)
+def _cap(solution: str | None) -> int:
+    """Return how many characters of an answer are read."""
+    return _CAP_WITHOUT_SOLUTION if solution is None else max(_SHORTEST_CAP, 4 * len(solution))
+
+
+_SHORT_FRACTION = re.compile(
+    r"[+-]?\d{1,40}(?:/0*[1-9]\d{0,40}|(?:\.\d{0,40})?(?:[eE][+-]?\d{1,2})?)", re.ASCII
+)
 _NO_MOVES: Mapping[str, re.Pattern[str]] = {
     "rubiks_cube": re.compile(r"\d{3}"),  # R999999999 would be turned one by one
     "rush_hour": re.compile(r"\d{3}"),
@@ -186,10 +196,12 @@ def _same_word(answer: str, entry: Entry) -> float:
 
 def _probability(answer: str, entry: Entry) -> float:
     """Compare to three digits. The library takes 0 for what is rare, and 1e999999999 never ends."""
-    if not _SHORT_FRACTION.fullmatch(answer):
+    number = answer.removesuffix("%").removesuffix("\\").rstrip()
+    if not _SHORT_FRACTION.fullmatch(number):
         return 0.0
     known = Fraction(entry["answer"])
-    return float(abs(Fraction(answer) - known) <= known / 1_000)
+    probability = Fraction(number) / (100 if answer.endswith("%") else 1)
+    return float(abs(probability - known) <= known / 1_000)
 
 
 def _nearest(answer: str, entry: Entry) -> float:
