@@ -29,6 +29,7 @@ from gem_envs_math.grading.text.chemistry import substance
 from gem_envs_math.grading.text.constants import are_arbitrary, count_constants, renamed
 from gem_envs_math.grading.text.factors import with_factors
 from gem_envs_math.grading.text.free_letters import with_one_parameter, with_one_variable
+from gem_envs_math.grading.text.marks import without_marks
 from gem_envs_math.grading.text.matrices import are_ordered_alike
 from gem_envs_math.grading.text.normal_form import same_form
 from gem_envs_math.grading.text.parameters import (
@@ -79,8 +80,8 @@ def decide(answer: str, gold: str) -> Verdict | None:
         return Verdict("wrong", "too long")
     if len(gold) > LONGEST:
         return Verdict("undecided", "gold too long")
-    answer = latex(answer)
-    gold = latex(gold)
+    answer = latex(without_marks(answer))
+    gold = latex(without_marks(gold))
     if unseen(answer):
         return Verdict("unreadable", "characters")
     return compare(answer, gold, _COMPARER)

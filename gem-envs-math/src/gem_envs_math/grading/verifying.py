@@ -11,6 +11,7 @@ from gem_envs_math.grading.comparing.parsed import is_formula, parse, same_parse
 from gem_envs_math.grading.deciding import Reading, compare, reading
 from gem_envs_math.grading.reading.shapes import Scalar
 from gem_envs_math.grading.text.characters import latex
+from gem_envs_math.grading.text.marks import without_marks
 from gem_envs_math.grading.verdict import Verdict
 
 __all__ = ["verify"]
@@ -30,8 +31,8 @@ def verify(answer: str, gold: str) -> Verdict:
     >>> verify(r"2 \cdot 2^x", "2^{x+1}")
     Verdict(outcome='right', how='digits')
     """
-    answer = latex(answer.strip())
-    gold = latex(gold.strip())
+    answer = latex(without_marks(answer.strip()))
+    gold = latex(without_marks(gold.strip()))
     verdict = compare(answer, gold, Comparer(digits()))
     if verdict is not None:
         return verdict._replace(how="digits") if verdict.how == "value" else verdict
