@@ -104,9 +104,10 @@ class Comparer:
 
     def _groups(self, a: Group, b: Group) -> Truth:
         for one, other in ((a, b), (b, a)):
-            is_other = other.closer != "or" and any(map(_is_inequality, one.items))
+            is_system = names_of(one) or any(map(_is_inequality, one.items))
+            is_other = other.closer != "or" and is_system
             if one.closer == "or" and (other.opener or is_other):
-                # x=1 or y=2 is neither the point (1,2) nor a set, and a=0 or b>1 no system.
+                # x=1 or y=2 is neither the point (1,2) nor a set; it and a=0 or b>1 are no system.
                 return False
         a, b = (side._replace(closer="") if side.closer == "or" else side for side in (a, b))
         if are_other_labels(a.items, b.items, self.same):

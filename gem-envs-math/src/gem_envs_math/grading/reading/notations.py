@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
-from math import gcd
 
 from gem_envs_math.grading.arithmetic.field import Field, Value
 from gem_envs_math.grading.limits import Undefined, Unread
@@ -53,11 +52,9 @@ def based_scalar(a: Based, b: Scalar) -> bool:
 def same_clock(a: Clock, b: Clock) -> bool:
     """Whether two times of day are the same, each in its half of the day if it says which.
 
-    Two that may be ratios are the same as ratios too, where one has lowest terms: 3:10 is 6:20.
+    Two that may be ratios are times too: nothing tells whether 1:15 for 2:30 is half as much, or an
+    hour and a quarter early.
     """
-    # A ratio that was asked for has lowest terms; two without them, 10:30 and 5:15, are times.
-    if a.may_be_ratio and b.may_be_ratio and 1 in (gcd(*a[:2]), gcd(*b[:2])):
-        return same_ratio(a, b)
     if a.half != b.half and "" in (a.half, b.half):
         full, bare = (a, b) if a.half else (b, a)
         hour = full.hour
