@@ -16,7 +16,8 @@ from gem import Step
 from gem.env import Env
 from gem.errors import BadArguments
 from gem.testing import check_env
-from gem_envs_games.textarena.playing import started
+from gem_envs_games.textarena.playing import Playing, started
+from gem_envs_games.textarena.sampling_seats import WRITERS
 from gem_envs_games.textarena.seats import TextArenaSeats
 
 pytestmark = pytest.mark.skipif(
@@ -42,7 +43,8 @@ SWEPT = (
 ONE_HANGS = """
 import os, threading
 import gem
-from gem_envs_games.textarena.playing import started
+from gem_envs_games.textarena.playing import Playing, started
+from gem_envs_games.textarena.sampling_seats import WRITERS
 
 def played():
     env = gem.make("ta:PigDice-v0-short")
@@ -296,6 +298,48 @@ def test_a_single_free_cell_is_a_draw_at_quantum_tic_tac_toe() -> None:
 
     assert not before.terminated
     assert (end.terminated, end.rewards) == (True, (0.0, 0.0))
+
+
+def breakthrough(pieces: dict[str, str], name: str = "Breakthrough-v0") -> Playing:
+    """Return a game of Breakthrough with White to move and these pieces, by their squares."""
+    playing = started(name, 0, 2)
+    board = playing.game.state.game_state["board"]
+    for row in board:
+        row[:] = [""] * len(row)
+    for square, piece in pieces.items():
+        board[int(square[1:]) - 1]["abcdefghijkl".index(square[0])] = piece
+    return playing
+
+
+def test_a_move_that_blocks_the_other_is_a_draw_at_breakthrough() -> None:
+    playing = breakthrough({"c3": "W", "c5": "B"})
+
+    playing.tell("[c3c4]")
+
+    outcome = playing.outcome()
+    assert outcome is not None
+    assert (outcome.rewards, outcome.was_refused) == ((0.0, 0.0), (False, False))
+
+
+def test_a_refused_move_or_one_that_leaves_a_capture_ends_no_breakthrough() -> None:
+    playing = breakthrough({"c3": "W", "c4": "B", "f2": "W", "e5": "B", "e4": "W"})
+
+    playing.tell("[c3c4]")
+    assert playing.outcome() is None
+    playing.tell("[f2f3]")
+    assert playing.outcome() is not None  # each black piece has a white one before it
+
+    playing = breakthrough({"c3": "W", "c5": "B", "d4": "W"})
+    playing.tell("[c3c4]")
+    assert playing.outcome() is None  # c5 takes d4
+
+
+def test_the_one_move_of_breakthrough_is_drawn_on_the_widest_board() -> None:
+    playing = breakthrough({"a3": "W", "j9": "B"}, "Breakthrough-v0-large")
+
+    drawn = {WRITERS["Breakthrough"](playing.game, random.Random(seed)) for seed in range(9)}
+
+    assert drawn == {"[a3a4]"}
 
 
 def test_a_generator_that_would_never_end_is_passed_over() -> None:

@@ -9,6 +9,8 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from gem_envs_games.textarena.breakthrough import moves_of
+
 __all__ = ["draw_anew", "mend", "put_in_order", "was_refused"]
 
 _Parse = Callable[[str], "tuple[int, ...] | None"]
@@ -30,8 +32,9 @@ def mend(game: Any) -> None:
     next one where all are eliminated. Poker asks who is eliminated again, and lists them anew at
     each further invalid move; it ranks by that list, and would pay 3 or 9 for a place.
 
-    UltimateTicTacToe and QuantumTicTacToe do not notice that no move is left, and who is asked
-    then loses by an invalid one. In random play that ends a fifth of their games.
+    UltimateTicTacToe, QuantumTicTacToe and Breakthrough do not notice that no move is left, and who
+    is asked then loses by an invalid one. In random play that ends a fifth of their games; of
+    Breakthrough's, where a piece goes aslant only to capture, a tenth on a small board.
     """
     state = game.state
     kind = type(state).__name__
@@ -223,8 +226,24 @@ def _resolve_or_draw(game: Any) -> None:
         state.set_draw(reason="No two cells are left to move in. The game is a draw!")
 
 
+def _mend_blocked_pieces(game: Any) -> None:
+    game._check_winner = functools.partial(_win_or_draw, game)
+
+
+def _win_or_draw(game: Any) -> None:
+    """Look for a winner, as the game does. After a move that leaves the other none it is a draw."""
+    type(game)._check_winner(game)
+    state = game.state
+    # A refused move leaves the board as it was, and its player may open a way for the other.
+    if state.done or state.made_invalid_move:
+        return
+    if not moves_of(game, 1 - state.current_player_id):
+        state.set_draw(reason="No move is left. The game is a draw!")
+
+
 _MENDED: Mapping[str, Callable[[Any], None]] = {
     "BanditEnv": _mend_bandit,
+    "BreakthroughEnv": _mend_blocked_pieces,
     "CharacterConclaveEnv": _mend_messages,
     "DontSayItEnv": _mend_limit,
     "QuantumTicTacToeEnv": _mend_last_cell,

@@ -37,8 +37,8 @@ def _drawn(choice: str, rng: Random) -> str:
     return chr(rng.randint(ord(first), ord(last)))
 
 
-def near(form: str, size: int | str, reach: int = 1, first: int = 0, pieces: str = "") -> Writer:
-    """Write a move of a piece by up to `reach`; `size` may be an attribute of the game.
+def near(form: str, size: int, reach: int = 1, first: int = 0, pieces: str = "") -> Writer:
+    """Write a move of a piece by up to `reach` on a board of this `size`.
 
     The form has `{0}` and `{2}` for the letters of files, `{1}` and `{3}` for the numbers of
     ranks, from `first` on, and `{4}` and `{5}` for the files as numbers. `pieces` are those of
@@ -46,15 +46,14 @@ def near(form: str, size: int | str, reach: int = 1, first: int = 0, pieces: str
     """
 
     def write(game: Any, rng: Random) -> str:
-        side = size if isinstance(size, int) else getattr(game, size)
-        squares = [(file, rank) for file in range(side) for rank in range(side)]
+        squares = [(file, rank) for file in range(size) for rank in range(size)]
         if pieces:
             own = pieces[game.state.current_player_id]
             rows = game.state.game_state["board"]
-            squares = [place for place in squares if rows[side - 1 - place[1]][place[0]] == own]
+            squares = [place for place in squares if rows[size - 1 - place[1]][place[0]] == own]
         file, rank = rng.choice(squares)
-        to_file = min(side - 1, max(0, file + rng.randint(-reach, reach)))
-        to_rank = min(side - 1, max(0, rank + rng.randint(-reach, reach)))
+        to_file = min(size - 1, max(0, file + rng.randint(-reach, reach)))
+        to_rank = min(size - 1, max(0, rank + rng.randint(-reach, reach)))
         letters = string.ascii_lowercase
         return form.format(
             letters[file],

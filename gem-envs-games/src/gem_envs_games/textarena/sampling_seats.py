@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
+from gem_envs_games.textarena.breakthrough import moves_of
 from gem_envs_games.textarena.listing.family import Family
 from gem_envs_games.textarena.move_forms import (
     Writer,
@@ -59,6 +60,11 @@ def _battleship(game: Any, rng: Random) -> str:
         if mark == "~"
     ]
     return rng.choice(open_cells)
+
+
+def _breakthrough(game: Any, rng: Random) -> str:
+    moves = moves_of(game, game.state.current_player_id)
+    return rng.choice(moves) if moves else "[none]"
 
 
 def _chess(game: Any, rng: Random) -> str:
@@ -188,7 +194,7 @@ _HELLO = "{Let us see|What do you think|I am fine with that|That is fair}."
 WRITERS: Mapping[str, Writer] = {
     "Alquerque": near("[{0}{1} {2}{3}]", 5, reach=2, first=1, pieces="RB"),
     "Battleship": _battleship,
-    "Breakthrough": near("[{0}{1}{2}{3}]", "board_size", first=1),
+    "Breakthrough": _breakthrough,
     "Briscola": form("[play {1-3}]"),
     "CharacterConclave": votes("I am the one to remember, says a voice. [{}]"),
     "Checkers": near("[{1} {4} {3} {5}]", 8, reach=2),
