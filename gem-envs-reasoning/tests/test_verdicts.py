@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -225,3 +226,45 @@ def test_json_is_compared_as_json() -> None:
 
     assert judged("codeio", f" {known} ")[1]
     assert not judged("codeio", f'{{"answer": {known}}}')[1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pooled_numbers_are_right_to_two_decimals(seed: int) -> None:
+    rows = [row.split() for row in solution("pool_matrix", seed).splitlines()]
+
+    def shifted(by: float) -> str:
+        changed = [[f"{float(number) + by:.4f}" for number in row] for row in rows]
+        return "\n".join(" ".join(row) for row in changed)
+
+    assert judged("pool_matrix", shifted(0.0), seed)[:2] == (1.0, True)
+    for wrong in (shifted(0.02), shifted(-0.02)):
+        assert judged("pool_matrix", wrong, seed)[:2] == (0.1, False)
+    for other in (shifted(0.0) + "\n1", shifted(0.0).replace(".", ","), "nan", "[[1]]", "1e9" * 99):
+        assert judged("pool_matrix", other, seed)[1] is False, other
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_simplified_fraction_is_the_only_one_of_its_answer(seed: int) -> None:
+    over, under = re.findall(r"\d+", solution("fraction_simplification", seed))
+
+    for right in (
+        f"{over}/{under}",
+        rf"\frac{{{over}}}{{{under}}}",
+        rf"$\dfrac{{{over}}}{{{under}}}$.",
+    ):
+        assert judged("fraction_simplification", right, seed)[:2] == (1.0, True), right
+        other = judged("fraction_simplification", rf"{right} or \frac{{1}}{{7}}", seed)
+        assert other == (0.0, False, "the answer is no single fraction")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_count_of_days_is_one_number_and_no_other_unit(seed: int) -> None:
+    with gem.make("rg:time_intervals", task_types=["date"]) as env:
+        env.reset(seed=seed)
+        days = str(answer_in(str(env.solve()))).removesuffix(" days")
+        for right in ("{} days", "{}", "{} Days.", "The answer is {}."):
+            with env.fork() as twin:
+                assert twin.step(tagged(right.format(days))).info["success"], right
+        for wrong in ("{} or 7", "{} days or 7 days", "{} weeks", "{} days 7 hours", "{} {}1"):
+            with env.fork() as twin:
+                assert not twin.step(tagged(wrong.format(days, days))).info["success"], wrong

@@ -100,6 +100,11 @@ def _refused(name: str, answer: str, entry: Entry, solution: str | None) -> str 
         return "the answer is not a number"  # several scorers let it pass every comparison
     if name in _NO_MOVES and _NO_MOVES[name].search(answer):
         return "the answer is no list of moves"
+    if name == "fraction_simplification" and not _ONE_FRACTION.fullmatch(answer):
+        return "the answer is no single fraction"  # the library reads the first of several
+    counts_days = name == "time_intervals" and entry["metadata"]["task_type"] == "date"
+    if counts_days and not _ONE_COUNT.fullmatch(answer):
+        return "the answer is no count of days"  # the library reads the first word
     if name == "propositional_logic" and _bare(answer) in map(_bare, entry["metadata"]["premises"]):
         return "the answer repeats a premise"
     return None
@@ -113,6 +118,10 @@ def _cap(solution: str | None) -> int:
 _SHORT_FRACTION = re.compile(
     r"[+-]?\d{1,40}(?:/0*[1-9]\d{0,40}|(?:\.\d{0,40})?(?:[eE][+-]?\d{1,2})?)", re.ASCII
 )
+_ONE_FRACTION = re.compile(
+    r"\$*\s*(?:\\[dt]?frac\s*\{\s*\d+\s*\}\s*\{\s*\d+\s*\}|\d+\s*/\s*\d+)\s*\$*\s*", re.ASCII
+)
+_ONE_COUNT = re.compile(r"[+-]?\d+(?:\s*days?)?\.?", re.ASCII | re.IGNORECASE)
 _NO_MOVES: Mapping[str, re.Pattern[str]] = {
     "rubiks_cube": re.compile(r"\d{3}"),  # R999999999 would be turned one by one
     "rush_hour": re.compile(r"\d{3}"),
@@ -223,7 +232,7 @@ def _decimal(answer: str, entry: Entry) -> float:
     return float(abs(number - known) <= abs(known) / 1_000_000)
 
 
-_SHORT_DECIMAL = re.compile(r"[+-]?\d{1,40}(?:\.\d{0,40})?", re.ASCII)
+_SHORT_DECIMAL = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})", re.ASCII)
 
 
 def _sorted(answer: str, entry: Entry) -> float:
@@ -246,6 +255,26 @@ def _numbers(text: str) -> list[Fraction]:
             raise ValueError(f"{number!r:.40} is no decimal")
         numbers.append(Fraction(number.strip()))
     return numbers
+
+
+_HALF_A_HUNDREDTH = Fraction(1, 200)
+_SAME_NUMBER = Fraction(1, 1_000_000)  # the exact average is known as a float
+
+
+def _pooled(answer: str, entry: Entry) -> float:
+    """Compare to two decimals, as asked for. The library takes what is within a hundredth part."""
+    rows = [line.split() for line in answer.splitlines() if line.strip()]
+    known = entry["metadata"]["solution"]
+    if [len(row) for row in rows] != [len(row) for row in known]:
+        return 0.0
+    for row, known_row in zip(rows, known, strict=True):
+        for number, known_number in zip(row, known_row, strict=True):
+            if not _SHORT_DECIMAL.fullmatch(number):
+                return 0.0
+            distance = abs(Fraction(number) - Fraction(known_number))
+            if distance > _HALF_A_HUNDREDTH + _SAME_NUMBER:
+                return 0.1
+    return 1.0
 
 
 _MOVE_OF_GO = re.compile(r"([A-S])([1-9]\d?)", re.ASCII)
@@ -293,6 +322,7 @@ OWN_SCORERS: Mapping[str, Scorer] = {
     "number_format": _nearest,
     "number_sorting": _sorted,
     "polynomial_multiplication": _polynomial,
+    "pool_matrix": _pooled,  # a hundredth part is more than one of many cells makes
     "propositional_logic": _conclusion,
     "puzzle24": _puzzle24,  # the library's takes any four numbers
     "quantum_lock": _presses,
