@@ -18,6 +18,7 @@ from gem.errors import in_one_line
 from gem_envs_reasoning.answers import unmarked
 from gem_envs_reasoning.arithmetic import UnreadableError, only_number, value_and_numbers
 from gem_envs_reasoning.calculus import is_antiderivative
+from gem_envs_reasoning.matrices import manipulated
 from gem_envs_reasoning.polynomials import expanded
 from gem_envs_reasoning.puzzles import captured, fewest_presses, fills, pressed
 from gem_envs_reasoning.spelling import respelled
@@ -257,6 +258,22 @@ def _numbers(text: str) -> list[Fraction]:
     return numbers
 
 
+def _manipulated(answer: str, entry: Entry) -> float:
+    """Compare the rows, mirrored in either way: the question says horizontally, and not at what.
+
+    A right matrix among more text earns its share of it, as in the library.
+    """
+    metadata = entry["metadata"]
+    rows = [line.split() for line in answer.strip().splitlines()]
+    for flips in (False, True):
+        known = manipulated(metadata["matrix"], metadata["operations"], flips=flips)
+        if rows == [[str(number) for number in row] for row in known]:
+            return 1.0
+    text = "\n".join(" ".join(row) for row in rows)
+    known_text = entry["answer"].strip()
+    return len(known_text) / len(text) if known_text and known_text in text else 0.0
+
+
 _HALF_A_HUNDREDTH = Fraction(1, 200)
 _SAME_NUMBER = Fraction(1, 1_000_000)  # the exact average is known as a float
 
@@ -319,6 +336,7 @@ OWN_SCORERS: Mapping[str, Scorer] = {
     "game_of_life_halting": _same_word,  # the library's takes any text for the truth
     "gsm_symbolic": _number,
     "intermediate_integration": _integral,
+    "manipulate_matrix": _manipulated,
     "number_format": _nearest,
     "number_sorting": _sorted,
     "polynomial_multiplication": _polynomial,
