@@ -27,6 +27,7 @@ RATES = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=6
 RETURNS = st.lists(
     st.tuples(st.floats(-9, 9, width=16), st.floats(-9, 9, width=16)), min_size=2, max_size=12
 )
+THIRDS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=15)
 CHANCES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
 
@@ -63,6 +64,31 @@ def test_the_chance_of_returns_counts_all_flips_of_signs(pairs: list[tuple[float
     as_far = sum(abs(total) >= seen for total in flipped) / len(flipped)
 
     assert chance_of_signs(alone(pairs)).value == pytest.approx(as_far, abs=1e-9)
+
+
+@given(THIRDS)
+def test_the_chance_of_means_of_repeats_is_that_of_their_sums(
+    sums: list[tuple[int, int]],
+) -> None:
+    """Thirds are rounded, and whole numbers are not: the same flips are as far out."""
+    means = [(first / 3, second / 3) for first, second in sums]
+
+    assert chance_of_signs(alone(means)).value == chance_of_signs(alone(sums)).value
+
+
+def test_flips_that_tie_with_what_was_seen_are_as_far_out() -> None:
+    means = [(1 / 3, 1.0), (1.0, 0.0), (0.0, 2 / 3), (0.0, 1 / 3), (2 / 3, 1 / 3)]
+
+    assert chance_of_signs(alone(means)).value == 1.0  # they sum to 0
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
+def test_the_unit_of_returns_changes_no_chance(scale: float) -> None:
+    returns = [(0.1, 0.4), (0.7, 0.1), (0.2, 0.5), (0.3, 0.9), (0.0, 0.3)]
+    scaled = [(first * scale, second * scale) for first, second in returns]
+
+    # Of 32 flips as many are as far out as 0.9 in differences of 0.3 and 0.6.
+    assert chance_of_signs(alone(scaled)).value == 18 / 32
 
 
 def test_of_many_returns_the_chance_is_near_that_of_students_test() -> None:
@@ -103,6 +129,10 @@ def test_rounding_of_repeats_parts_nobody() -> None:
     sums = [0.1 + 0.2 - 0.3, 0.0]
 
     assert chance_of_signs(of_differences(sums)).value == 1.0
+
+
+def test_of_returns_too_large_for_a_sum_nothing_is_told() -> None:
+    assert chance_of_signs(alone([(1e308, 0.0)] * 20)).value == 1.0
 
 
 def test_pairs_of_one_group_count_as_one_difference() -> None:

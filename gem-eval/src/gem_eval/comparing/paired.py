@@ -33,6 +33,7 @@ __all__ = [
 _RESAMPLES = 9_999
 _LEAST = 2 / (_RESAMPLES + 1)  # of two sides, where no flip that was drawn is as far out
 _CELLS_AT_ONCE = 4_000_000
+_ROUNDING = 1e-12
 _POWER = NormalDist().inv_cdf(0.8)
 
 
@@ -109,16 +110,25 @@ def chance_of_signs(groups: Groups) -> Chance:
     from scipy import stats
 
     sums, _ = _sums_of(groups)
-    # Rounding decides no tie: a difference of means of repeats may miss another by as little.
-    sums = np.round(sums, 12)
-    sums = sums[sums != 0.0]
+    slack = _rounding_of(groups)
+    sums = sums[np.abs(sums) > slack]
     if not len(sums):
         return Chance(1.0)
-    if np.ptp(np.abs(sums)) == 0.0:
+    if np.ptp(np.abs(sums)) <= slack:
         return Chance(float(stats.binomtest(int(np.sum(sums > 0)), len(sums)).pvalue))
+    observed = float(sums.sum())
+
+    def total(flipped: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+        # A flip that ties with what was seen is as far out, and rounding may part the two: two
+        # thirds less a third less a third need not be 0. The sums alone cannot be rounded instead,
+        # for what is rounded to so many digits no longer adds up either.
+        totals = flipped.sum(axis=axis)
+        tied: NDArray[np.float64] = np.where(np.abs(totals - observed) <= slack, observed, totals)
+        return tied
+
     test = stats.permutation_test(
         (sums,),
-        np.sum,
+        total,
         permutation_type="samples",
         vectorized=True,
         n_resamples=_RESAMPLES,
@@ -221,6 +231,17 @@ def _cliques(
         yield from _cliques(chosen | {name}, open_ & friends[name], left & friends[name], friends)
         open_ = open_ - {name}
         left = left | {name}
+
+
+def _rounding_of(groups: Groups) -> float:
+    """Return what two sums of differences may be apart by, and yet be equal but for rounding.
+
+    It grows with the figures, since their digits do, and is never below what returns near 1 need,
+    whose rewards may cancel out to what is only rounding.
+    """
+    # Not by fsum, which raises where huge returns sum to infinity: nothing is known of those.
+    size = sum(abs(figure) for group in groups for pair in group for figure in pair)
+    return _ROUNDING * max(1.0, size)
 
 
 def _sums_of(groups: Groups) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
