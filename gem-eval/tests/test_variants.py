@@ -121,6 +121,42 @@ def test_a_run_is_extended_in_all_its_variants(gem_env_here: Command) -> None:
     assert Path("run.html").read_text().count('<figure class="plot">') == 1
 
 
+def test_a_comparison_counts_a_task_once_however_often_it_is_varied(gem_env_here: Command) -> None:
+    play = (*PLAY[:-1], "6", "--policy", "noop")
+    gem_env_here(*play, "--vary", "way=[0, 1]", "--out", "varied")
+    gem_env_here(*play, "--env-kwargs", '{"way": 0}', "--out", "plain")
+
+    [of_varied] = gem_eval.compare("varied").differences
+    [of_plain] = gem_eval.compare("plain").differences
+
+    # Both ways are read, so that the second says nothing that the first did not.
+    assert of_varied.over_all == of_plain.over_all
+    assert (of_varied.over_all.tasks, of_varied.over_all.p_value) == (6, 2 / 2**6)
+    assert [each.tasks for each in of_varied.by_env.values()] == [6, 6]
+    assert len(of_varied.flips) == 12
+
+
+def test_ways_in_which_a_task_was_played_to_its_end_by_both_are_its_mean(
+    gem_env_here: Command,
+) -> None:
+    """`Failing` breaks the last way: of that nothing is known, and the others still pair."""
+    play = ("eval", "./put.py:Put", "--policy", "scripted:./put.py:Reader", "--episodes", "20")
+    gem_env_here(
+        *play, "--policy", "scripted:./put.py:Failing", "--vary", "way=0:4", "--out", "run"
+    )
+    earned = defaultdict(list)
+    for episode in gem.read_episodes(Path("run", "episodes.jsonl")):
+        if episode.policy.endswith("Reader") and episode.env_kwargs["way"] != 3:
+            earned[episode.seed].append(episode.total_reward)
+
+    [difference] = gem_eval.compare("run", metric="return").differences
+
+    assert difference.over_all.tasks == 20
+    means = [statistics.fmean(returns) for returns in earned.values()]
+    assert difference.over_all.baseline_mean == pytest.approx(statistics.fmean(means))
+    assert sum(each.ended_by_error for each in difference.unpaired) == 20
+
+
 @pytest.mark.parametrize(
     ("vary", "why"),
     [

@@ -191,13 +191,24 @@ class _Match:
     def groups(
         self, figure: Figure, env: tuple[str, str] | None = None, *, with_errors: bool = False
     ) -> list[list[Pair]]:
-        """Return a pair for each task, in groups of those that are alike."""
-        groups: dict[tuple[Any, ...], list[Pair]] = defaultdict(list)
+        """Return a pair for each task, in groups of those that are alike.
+
+        An argument that was varied puts one task in several ways: like its repeats they count once,
+        as their mean.
+        """
+        sides = (self.first, self.second)
+        varied = {side.varied for side in sides if side.varied is not None}
+        by_task: dict[Task, list[Pair]] = defaultdict(list)
         for task in self.shared if with_errors else self.tasks:
             if env in (None, _env(task)):
-                plays = [side.plays[task] for side in (self.first, self.second)]
+                plays = [side.plays[task] for side in sides]
                 tried = [each.values() if with_errors else _finished(each) for each in plays]
-                groups[task.group].append(Pair(*(_mean(map(figure, each)) for each in tried)))
+                pair = Pair(*(_mean(map(figure, each)) for each in tried))
+                by_task[task.without(varied)].append(pair)
+        groups: dict[tuple[Any, ...], list[Pair]] = defaultdict(list)
+        for task, pairs in by_task.items():
+            means = (_mean(figures) for figures in zip(*pairs, strict=True))
+            groups[task.group].append(Pair(*means))
         return list(groups.values())
 
     def flips(self) -> tuple[Flip, ...]:

@@ -9,7 +9,7 @@ by which the policies of all branches sample alike.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,6 +63,14 @@ class Task(NamedTuple):
         which = ("seed", self.seed) if self.task is None else ("task", self.task)
         return (self.env_id, self.env_kwargs, *which, self.child)
 
+    def without(self, arguments: Collection[str]) -> Task:
+        """Return the task that it is whatever value these arguments of its environment have."""
+        if not arguments:
+            return self
+        kwargs = json.loads(self.env_kwargs)
+        others = {name: value for name, value in kwargs.items() if name not in arguments}
+        return self._replace(env_kwargs=json.dumps(others))
+
 
 class Play(NamedTuple):
     """How one episode ended. `line` counts the lines of its run's log from 1."""
@@ -97,8 +105,9 @@ class Contender:
     """A policy of a run. `plays` has the last try of each episode, by task and `Slot`.
 
     `settings` are those of its run that may make the same task harder or easier, and the versions
-    of packs. `others` are who it played with in its `line_up`. With `has_children` its episodes are
-    those of a branch, and each is a task of its own.
+    of packs. `varied` is the argument of which its run plays several values, None for no argument.
+    `others` are who it played with in its `line_up`. With `has_children` its episodes are those of
+    a branch, and each is a task of its own.
     """
 
     name: str
@@ -109,6 +118,7 @@ class Contender:
     line_up: str
     others: tuple[str, ...] = ()
     has_children: bool = False
+    varied: str | None = None
     plays: dict[Task, dict[Slot, Play]] = field(default_factory=dict)
     _numbers: dict[tuple[Task, int], list[int]] = field(default_factory=dict)
 
@@ -171,6 +181,7 @@ def read_contenders(
                 line_up=entry.line_up,
                 others=entry.others,
                 has_children=has_children,
+                varied=folder.record.settings.varied,
             )
             for entry in chosen
             if entry.run == folder.path

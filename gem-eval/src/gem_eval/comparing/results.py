@@ -43,12 +43,12 @@ class Estimated(_Frozen):
     """What the pairs of one environment, or of all, say of a candidate beside the baseline.
 
     `difference` is the candidate's mean less the baseline's, over `tasks` that both have played;
-    each task counts once, as the mean of its repeats. `wins` are tasks on which the candidate has
-    the higher figure. `p_value` is of a `test` that counts all flips of signs, "exact", or samples
-    9,999 of them, "sampled"; with `p_is_bound` none of these was as far out, and the true value is
-    below. `detectable` is the least true difference that as many tasks would find 4 times of 5.
-    `saved` is the share of the variance that the common tasks took away, `correlation` that of the
-    two figures. Each is None where it cannot be told.
+    each task counts once, as the mean of its repeats, and over all of what was varied. `wins` are
+    tasks on which the candidate has the higher figure. `p_value` is of a `test` that counts all
+    flips of signs, "exact", or samples 9,999 of them, "sampled"; with `p_is_bound` none of these
+    was as far out, and the true value is below. `detectable` is the least true difference that as
+    many tasks would find 4 times of 5. `saved` is the share of the variance that the common tasks
+    took away, `correlation` that of the two figures. Each is None where it cannot be told.
     """
 
     tasks: int
