@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import permutations
 from typing import Any
 
@@ -129,6 +130,20 @@ def test_a_game_of_three_seats_is_rated_by_openskill_and_counts_each_pair() -> N
     assert best is not None
     assert best.low is not None
     assert best.low < best.value
+
+
+@pytest.mark.parametrize(
+    ("players", "seats", "most"), [(10, 3, 5), (10, 3, 20), (9, 3, 42), (9, 4, 63), (6, 3, 19)]
+)
+def test_a_sample_in_which_line_ups_were_drawn_twice_is_as_even(
+    players: int, seats: int, most: int
+) -> None:
+    chosen = line_ups_of(range(players), seats, most=most)
+
+    times = Counter(player for line_up in chosen for player in line_up)
+    assert len({frozenset(line_up) for line_up in chosen}) == len(chosen) == most
+    assert all(len(set(line_up)) == seats for line_up in chosen)
+    assert max(times.values()) - min(times[player] for player in range(players)) <= 1
 
 
 def test_a_sample_of_line_ups_has_everybody_equally_often() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from random import Random
@@ -20,7 +21,7 @@ def line_ups_of(policies: Sequence[T], seats: int, most: int) -> list[tuple[T, .
     """Return all choices of `seats` policies, or `most` of them that are drawn in a balanced way.
 
     Drawn ones have every policy equally often, or once more: all are dealt out in turn, shuffled
-    anew each time. Deterministic.
+    anew each time, and then evened out. Deterministic.
 
     >>> line_ups_of("ABC", 2, most=100)
     [('A', 'B'), ('A', 'C'), ('B', 'C')]
@@ -47,4 +48,38 @@ def line_ups_of(policies: Sequence[T], seats: int, most: int) -> list[tuple[T, .
             continue
         drawn[line_up] = None
         del waiting[:seats]
-    return [tuple(policies[player] for player in line_up) for line_up in drawn]
+    even = _evened(list(drawn), count)
+    return [tuple(policies[player] for player in line_up) for line_up in even]
+
+
+def _evened(drawn: list[tuple[int, ...]], count: int) -> list[tuple[int, ...]]:
+    """Return line-ups in which all players sit equally often, or once more.
+
+    Whoever was dealt out anew before all of a deal had sat has some sit more often than others.
+    """
+    line_ups = list(drawn)
+    while True:
+        times = Counter(player for line_up in line_ups for player in line_up)
+        often = max(range(count), key=times.__getitem__)
+        seldom = min(range(count), key=times.__getitem__)
+        if times[often] - times[seldom] <= 1:
+            return line_ups
+        place, swapped = _swap(line_ups, often, seldom)
+        line_ups[place] = swapped
+
+
+def _swap(
+    line_ups: Sequence[tuple[int, ...]], often: int, seldom: int
+) -> tuple[int, tuple[int, ...]]:
+    """Return the place of a line-up, and itself with one player in the place of another.
+
+    There is one that does not become another of them: more have the first player without the
+    second than the second without the first.
+    """
+    there = set(line_ups)
+    swaps = (
+        (place, tuple(sorted({*line_up, seldom} - {often})))
+        for place, line_up in enumerate(line_ups)
+        if often in line_up and seldom not in line_up
+    )
+    return next((place, swapped) for place, swapped in swaps if swapped not in there)
