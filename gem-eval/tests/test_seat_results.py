@@ -194,6 +194,23 @@ def test_who_sat_elsewhere_is_left_out_of_a_comparison(play: Callable[..., Evalu
         gem_eval.compare(rock)
 
 
+def test_a_policy_that_stays_at_two_seats_is_compared_at_each(
+    play: Callable[..., Evaluation],
+) -> None:
+    itself = play("itself", policies={"left": "random", "right": "random"}, episodes=10).path
+    paper = play("paper", policies={"left": PAPER, "right": "random"}, episodes=10).path
+
+    compared = gem_eval.compare([itself, paper], metric="return")
+
+    # At the left random meets paper, and at the right nobody is compared with it.
+    [difference] = compared.differences
+    assert difference.over_all.tasks == 10
+    assert difference.unpaired == ()
+    assert len(compared.elsewhere) == 2
+    with pytest.raises(CompareError, match="and no other policy of these runs did"):
+        gem_eval.compare(itself)
+
+
 def test_findings_are_of_the_seat_that_was_odd(play: Callable[..., Evaluation]) -> None:
     silent = Counted("silent", "")
     found = play(policies={"left": "random", "right": silent})

@@ -208,7 +208,9 @@ def _add_parts(
 ) -> None:
     for part in episode.parts():
         where = part.seats[0].name if part.seats else None
-        if (entry.is_alone or part.policy == entry.policy) and seat in (None, where):
+        # By its seat too: a line-up may have one policy at several, each an entry of its own.
+        sat_here = entry.is_alone or (part.policy == entry.policy and entry.seat in (None, where))
+        if sat_here and seat in (None, where):
             contender.add(part, line)
 
 
