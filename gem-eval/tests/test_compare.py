@@ -91,6 +91,17 @@ def test_a_task_counts_once_however_often_it_is_repeated(run: Run) -> None:
     assert len({(flip.seed, flip.repeat) for flip in difference.flips}) == len(difference.flips)
 
 
+def test_no_tasks_find_a_difference_that_is_more_than_rates_can_differ_by(run: Run) -> None:
+    folder = run(policies=["noop", "random"], episodes=3, seed=6).summary.run
+
+    [of_success] = gem_eval.compare(folder).differences
+    [of_return] = gem_eval.compare(folder, metric="return").differences
+
+    assert (of_success.over_all.wins, of_success.over_all.losses) == (1, 0)  # of three tasks
+    assert of_success.over_all.detectable is None
+    assert of_return.over_all.detectable == pytest.approx(1.715, abs=0.001)
+
+
 @pytest.mark.slow
 def test_what_is_equal_within_the_tolerance_is_the_same(run: Run) -> None:
     folders = [run(name, policies="solver", episodes=200).summary.run for name in ("one", "two")]

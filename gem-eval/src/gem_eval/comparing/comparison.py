@@ -316,6 +316,9 @@ def _estimated(groups: list[list[Pair]], metric: Metric) -> Estimated:
     pairs = [pair for group in groups for pair in group]
     shared = paired.shared_variance(groups)
     chance = paired.chance_of_signs(groups)
+    detectable = paired.detectable_difference(groups)
+    if metric == "success" and detectable is not None and detectable > 1.0:
+        detectable = None  # no two rates are so far apart
     return Estimated(
         tasks=len(pairs),
         baseline_mean=_mean(pair.first for pair in pairs),
@@ -327,7 +330,7 @@ def _estimated(groups: list[list[Pair]], metric: Metric) -> Estimated:
         p_value=chance.value,
         test="sampled" if chance.is_sampled else "exact",
         p_is_bound=chance.is_bound,
-        detectable=paired.detectable_difference(groups),
+        detectable=detectable,
         correlation=None if shared is None else shared.correlation,
         saved=None if shared is None else shared.saved,
     )

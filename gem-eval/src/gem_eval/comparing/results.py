@@ -47,8 +47,9 @@ class Estimated(_Frozen):
     tasks on which the candidate has the higher figure. `p_value` is of a `test` that counts all
     flips of signs, "exact", or samples 9,999 of them, "sampled"; with `p_is_bound` none of these
     was as far out, and the true value is below. `detectable` is the least true difference that as
-    many tasks would find 4 times of 5. `saved` is the share of the variance that the common tasks
-    took away, `correlation` that of the two figures. Each is None where it cannot be told.
+    many tasks would find 4 times of 5, and None where that is more than rates can differ by.
+    `saved` is the share of the variance that the common tasks took away, `correlation` that of the
+    two figures. Each is None where it cannot be told.
     """
 
     tasks: int
