@@ -36,7 +36,7 @@ def body(request: Request, **options: Any) -> dict[str, Any]:
     return request_body(request, **{"system": None, "sends_seed": True, **options})
 
 
-def reply_to(message: dict[str, Any], finish: str | None = "stop") -> bytes:
+def reply_to(message: dict[str, Any], finish: Any = "stop") -> bytes:
     return json.dumps({"choices": [{"message": message, "finish_reason": finish}]}).encode()
 
 
@@ -222,6 +222,8 @@ def test_tags_around_thoughts_are_read_where_that_is_asked(
         (reply_to({"content": [{"type": "text"}]}), "'content'"),
         (reply_to({"content": "", "tool_calls": 7}), "'tool_calls'"),
         (reply_to({"content": "", "tool_calls": [{}]}), "'tool_calls'"),
+        (reply_to({"tool_calls": [{"function": {"name": None}}]}), "'tool_calls'"),
+        (reply_to({"content": None}, finish=["stop"]), "no 'content'"),
     ],
 )
 def test_another_shape_is_refused_by_name(text: bytes, what: str) -> None:

@@ -203,8 +203,8 @@ def _answer(choice: dict[str, Any]) -> Message:
     if text is None:
         # With calls there may be no text; a model may spend its whole budget on thoughts, or say
         # nothing, or be kept from it, which is `null` and not a field that is missing.
-        finish = choice.get("finish_reason")
-        is_null = finish in {"stop", "content_filter"} and "content" in message
+        finish = choice.get("finish_reason")  # of any JSON type, also one that no set takes
+        is_null = finish in ("stop", "content_filter") and "content" in message
         says_nothing = finish == "length" or is_null
         if not calls and not says_nothing:
             raise MalformedReplyError("its message has no 'content'", choice)
@@ -230,13 +230,20 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
         return tuple(
             ToolCall(
                 str(call.get("id") or f"call_{number}"),
-                str(call["function"]["name"]),
+                _name(call["function"]["name"]),
                 _arguments(call["function"].get("arguments")),
             )
             for number, call in enumerate(calls or ())
         )
     except (AttributeError, KeyError, TypeError) as error:
         raise MalformedReplyError("its 'tool_calls' are not calls of functions", calls) from error
+
+
+def _name(name: Any) -> str:
+    """Return what a call calls. Raises TypeError: `null` is no function called None."""
+    if not isinstance(name, str):
+        raise TypeError("a function's name is a string")
+    return name
 
 
 def _arguments(text: Any) -> Mapping[str, Any]:
