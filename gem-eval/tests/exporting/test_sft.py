@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import gem_eval
+from gem import Message, ToolCall
 
 from . import runs
 
@@ -96,6 +97,24 @@ def test_a_text_that_holds_other_calls_is_as_it_was(text: str, make_run: MakeRun
     [row] = exported_rows(make_run(runs.episode(by_tokens, answer)))
 
     assert row["messages"][1]["content"] == text
+
+
+def test_an_answer_of_a_tool_has_the_name_of_the_call_before_it(make_run: MakeRun) -> None:
+    """A server that gives no ids has the first call of each answer called `call_0`."""
+    turns = [
+        runs.turn("", "Begin.", tool_calls=(ToolCall("call_0", "search", {}),)),
+        runs.turn("", answer("found"), tool_calls=(ToolCall("call_0", "submit", {}),)),
+        runs.turn("Done.", answer("submitted"), 1.0),
+    ]
+
+    [row] = exported_rows(make_run(runs.episode(*turns)))
+
+    named = [(each["content"], each["name"]) for each in row["messages"] if each["role"] == "tool"]
+    assert named == [("found", "search"), ("submitted", "submit")]
+
+
+def answer(text: str) -> tuple[Message, ...]:
+    return (Message("tool", text, call_id="call_0"),)
 
 
 def test_where_prompts_were_rewritten_each_turn_is_a_row(make_run: MakeRun) -> None:

@@ -70,8 +70,18 @@ def chat_rows(
     `with_parts` a list of parts: one file has one of both, because a column has one type. Raises
     _ImageMet where there is an image and no part may be.
     """
-    names = {call.id: call.name for message in (*before, *messages) for call in message.tool_calls}
-    return [_chat_row(message, names, with_parts=with_parts) for message in messages]
+    names = _called(before)
+    rows = []
+    for message in messages:
+        # As they come: an id names one call of an answer, and a later answer may use it again.
+        names |= _called([message])
+        rows.append(_chat_row(message, names, with_parts=with_parts))
+    return rows
+
+
+def _called(messages: Sequence[Message]) -> dict[str, str]:
+    """Return the names of the tools that were called, by the id of the call, the last one's."""
+    return {call.id: call.name for message in messages for call in message.tool_calls}
 
 
 def _chat_row(message: Message, names: Mapping[str, str], *, with_parts: bool) -> dict[str, Any]:
