@@ -238,11 +238,19 @@ def test_an_error_in_place_of_an_answer_is_quoted() -> None:
     assert "no such model" in caught.value.found
 
 
-@pytest.mark.parametrize("usage", [None, 7, {"prompt_tokens": "3"}, {"prompt_tokens": -1}])
+@pytest.mark.parametrize(
+    "usage", [None, 7, {"prompt_tokens": "3"}, {"prompt_tokens": -1}, {}, {"total_tokens": 9}]
+)
 def test_usage_of_another_shape_is_left_out(usage: Any) -> None:
     plain = {"choices": [{"message": {"content": "7"}}], "usage": usage}
 
     assert read_reply(json.dumps(plain).encode(), is_chat=True).usage is None
+
+
+def test_a_count_that_a_server_leaves_out_is_0() -> None:
+    plain = {"choices": [{"message": {"content": ""}}], "usage": {"prompt_tokens": 9}}
+
+    assert read_reply(json.dumps(plain).encode(), is_chat=True).usage == Usage(9, 0)
 
 
 @given(JSON, st.booleans())

@@ -261,9 +261,11 @@ def _arguments(text: Any) -> Mapping[str, Any]:
 
 
 def _usage(usage: Any) -> Usage | None:
-    if not isinstance(usage, dict):
+    names = ("prompt_tokens", "completion_tokens")
+    # Some servers leave a 0 out. Without either nothing was counted, and a budget must know that.
+    if not isinstance(usage, dict) or not any(name in usage for name in names):
         return None
-    counts = [usage.get(name, 0) for name in ("prompt_tokens", "completion_tokens")]
+    counts = [usage.get(name, 0) for name in names]
     if any(type(count) is not int or count < 0 for count in counts):
         return None
     return Usage(*counts)
