@@ -424,6 +424,28 @@ def test_the_best_plays_of_all_seats_are_the_exploitability_of_random_play(env_i
     assert sum(best) / 2 == pytest.approx(exploitability, abs=1e-9)
 
 
+@pytest.mark.parametrize("env_id", ["game:KuhnPoker-v0", "game:Nim-v0"])
+def test_without_a_seat_what_all_seats_earn_adds_up_to_nothing_in_a_zero_sum_game(
+    env_id: str,
+) -> None:
+    kwargs = {"piles": [1, 2]} if env_id == "game:Nim-v0" else {}
+    found = yardstick(env_id, kwargs, episodes=2)
+
+    assert found.worst is not None
+    assert (found.best.low, found.random.low, found.worst.low) == (0.0, 0.0, 0.0)
+    assert found.best.is_exact
+
+
+def test_without_a_seat_the_exact_return_is_that_of_the_records() -> None:
+    exact = yardstick("game:PrisonersDilemma-v0")
+    played = yardstick("game:PrisonersDilemma-v0", most_steps=0, episodes=2_000)
+
+    assert exact.random.is_exact
+    assert played.random.low <= exact.random.low <= played.random.high
+    assert exact.best.low > played.random.high
+    assert played.best.high == math.inf  # what is declared is of one seat
+
+
 def test_what_a_seat_earns_lies_within_the_interval_of_its_view() -> None:
     exact = yardstick("game:KuhnPoker-v0", seat="second")
     played = yardstick("game:KuhnPoker-v0", seat="second", most_steps=0, episodes=2_000)

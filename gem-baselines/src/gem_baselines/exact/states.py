@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -81,6 +82,7 @@ class StateGraph:
     """The states of one environment, by number, found as they are asked for.
 
     Of several seats they are those in which it is the turn of `seat`, and others draw what they do.
+    Without a `seat` they are those of every turn, and an action earns what it earns all seats.
     States that have equal snapshots are one. Raises Uncountable where chance cannot be enumerated,
     where a state cannot be saved, and after `steps_left` steps, a number that is set from outside:
     each question to the environment is one (a step, a drawn action, a solution), and so is each
@@ -92,6 +94,7 @@ class StateGraph:
         self._env = env
         self._seat = None if seat is None else OneSeat(env, seat)
         self._side = self._seat or env
+        self._adds_seats = seat is None and len(env.seats) > 1
         self._numbers: dict[str, int] = {}
         self._snapshots: list[_Saved] = []
         self._at: int | None = None  # the state that the environment is in, where that is known
@@ -157,7 +160,9 @@ class StateGraph:
             self._env.unwrapped.rng = rng
             step = self._side.step(action)
             text = _text(step.observation, step.info)
-            reward = float(step.reward)
+            # `step.reward` is of the seat that acted alone: what others earn by its action is not
+            # in it, as the loss of whoever is beaten by a last move.
+            reward = math.fsum(step.rewards) if self._adds_seats else float(step.reward)
             if not (step.terminated or step.truncated):
                 return reward, text, self._number(), None
             success = step.info.get("success")

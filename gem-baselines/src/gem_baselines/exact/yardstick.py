@@ -112,12 +112,13 @@ def yardstick(
         seats = env.seats
         number = None
         own_spec = spec
-        most = _most(env, spec)
+        # What several seats declare is of a seat and of one step of its own. Others' steps pay it
+        # too, and a return without a `seat` is of all of them.
+        most = _most(env, spec) if len(seats) == 1 else math.inf
         if seat is not None:
             number = _seat_number(seats, seat, spec.id)
             view = WrapperRef(id="seat_view", kwargs={"seat": seat, "opponents": "random"})
             own_spec = spec.model_copy(update={"wrappers": (*spec.wrappers, view)})
-            most = math.inf  # what is declared is of one step, and others' steps pay a seat too
         graph = StateGraph(env, most_steps, number)
 
         def played(wanted: str) -> list[Episode]:
