@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ pytest.importorskip("torch", reason="gem-baselines' extra `hf` is not installed"
 pytest.importorskip("transformers", reason="gem-baselines' extra `hf` is not installed")
 
 import torch
+from safetensors.torch import load_file, save_file
 
 import gem
 from gem.errors import BadArguments
@@ -111,6 +113,39 @@ def test_what_is_exported_plays_the_same(model_folder: Path, tmp_path: Path) -> 
     assert [episode.fingerprint() for episode in play(exported)] == fingerprints
     assert [episode.fingerprint() for episode in play(other)] != fingerprints
     assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("is_tied", [False, True])
+def test_weights_of_which_a_part_is_missing_are_not_drawn_at_random(
+    model_folder: Path, tmp_path: Path, is_tied: bool
+) -> None:
+    whole = shutil.copytree(model_folder, tmp_path / "whole")
+    config = json.loads((whole / "config.json").read_text())
+    (whole / "config.json").write_text(json.dumps({**config, "tie_word_embeddings": is_tied}))
+    exported = tmp_path / "exported"
+    make_policy(whole).export(exported)
+    weights = load_file(exported / "model.safetensors")
+
+    make_policy(exported)  # a head that shares its weights is in no file, and is not missing
+    del weights["model.layers.1.mlp.up_proj.weight"]
+    save_file(weights, exported / "model.safetensors", {"format": "pt"})
+
+    assert ("lm_head.weight" in weights) is not is_tied
+    with pytest.raises(BadArguments, match=r"1 of its weights are in no file, as model\.layers\.1"):
+        make_policy(exported)
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.safetensors.index.json", "q4.gguf"])
+def test_weights_that_are_not_read_are_not_drawn_at_random(
+    model_folder: Path, tmp_path: Path, name: str
+) -> None:
+    folder = shutil.copytree(model_folder, tmp_path / "model")
+    (folder / "training_args.bin").touch()  # of a trainer, and no weights
+    make_policy(folder)
+    (folder / name).touch()
+
+    with pytest.raises(BadArguments, match=f"safetensors alone, and there is {name} in their"):
+        make_policy(folder)
 
 
 def test_what_is_described_as_json_makes_an_equal_policy(model_folder: Path) -> None:

@@ -16,14 +16,23 @@ from transformers.utils import logging
 __all__ = ["HFModel"]
 
 _SEEDS = 2**64  # of torch's generators
+_OTHER_WEIGHTS = (
+    "*.safetensors.index.json",  # the list of parts that a download has not brought
+    "pytorch_model*.bin*",
+    "consolidated*.pth",
+    "tf_model*.h5",
+    "flax_model*.msgpack",
+    "*.gguf",
+)
+"""The names of weights that are not read here."""
 
 
 class HFModel(nn.Module):  # type: ignore[misc]  # torch is not read by the type checker
     """A model from a folder, and a critic on its last layer if one is asked for.
 
-    Where the folder has no `*.safetensors`, the weights are drawn from `seed`, as the model's
-    configuration says. Nothing is looked up on a network, and no code of the folder is run. Raises
-    what transformers does.
+    Where the folder has no weights, they are drawn from `seed`, as the model's configuration says.
+    Nothing is looked up on a network, and no code of the folder is run. Raises what transformers
+    does, and ValueError for weights that are in part missing or in no `*.safetensors`.
     """
 
     def __init__(
@@ -101,8 +110,17 @@ def _loaded(folder: Path, dtype: torch.dtype, seed: int) -> Any:
     with _without_bars(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed % _SEEDS)
         if any(folder.glob("*.safetensors")):
-            return AutoModelForCausalLM.from_pretrained(
-                folder, dtype=dtype, use_safetensors=True, **own
+            model, report = AutoModelForCausalLM.from_pretrained(
+                folder, dtype=dtype, use_safetensors=True, output_loading_info=True, **own
+            )
+            # transformers draws those at random: the model would play, and be none that was meant.
+            if missing := sorted(report["missing_keys"]):
+                raise ValueError(f"{len(missing)} of its weights are in no file, as {missing[0]}")
+            return model
+        # Before anything is drawn: who has a model's weights there does not want others.
+        if found := sorted(path.name for name in _OTHER_WEIGHTS for path in folder.glob(name)):
+            raise ValueError(
+                f"weights are read from *.safetensors alone, and there is {found[0]} in their place"
             )
         config = AutoConfig.from_pretrained(folder, **own)
         return AutoModelForCausalLM.from_config(config, dtype=dtype)

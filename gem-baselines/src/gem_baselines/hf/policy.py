@@ -42,8 +42,9 @@ class _Sampler(Protocol):
 class HFPolicy:
     """A causal language model of transformers that plays by tokens and learns.
 
-    - `path`: a folder with its configuration and tokenizer. Where it has no `*.safetensors` the
-      weights are drawn from `seed`, as the configuration says.
+    - `path`: a folder with its configuration and tokenizer. Where it has no weights they are drawn
+      from `seed`, as the configuration says; weights of another kind than `*.safetensors`, or of
+      which a part is missing, are refused.
     - `max_turn_tokens`, `max_response_tokens`, `max_length`: limits of a turn's answer, of all that
       follows a prompt, and of a sequence, as `gem.tokens.TokenPolicy` takes them. A sequence is
       never longer than the model's context.
