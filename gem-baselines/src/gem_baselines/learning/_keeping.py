@@ -17,8 +17,18 @@ _FORMAT = 1
 
 
 def save_state(learner: Learner, folder: Path) -> None:
-    """Write weights and the optimizer's state into `state.pt` of a folder."""
-    torch.save({"format": _FORMAT, **learner.state()}, folder / _FILE)
+    """Write weights and the optimizer's state into `state.pt` of a folder. Raises OSError."""
+    # Into a file that is open: by a path torch opens its own, and what is wrong with the disk is
+    # in none of its errors.
+    with (folder / _FILE).open("wb") as file:
+        try:
+            torch.save({"format": _FORMAT, **learner.state()}, file)
+        except RuntimeError as error:
+            # What torch raises while it deals with the error of `file`, as where a disk is full.
+            cause = error.__context__
+            if not isinstance(cause, OSError):
+                raise
+            raise OSError(cause.errno, cause.strerror) from error
 
 
 def restore_state(learner: Learner, folder: Path) -> None:
