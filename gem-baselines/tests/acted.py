@@ -15,6 +15,7 @@ import numpy as np
 from gem.conversation import Request
 from gem.env import Env, Step
 from gem.episode import Episode
+from gem.errors import BadArguments
 from gem_baselines.learning_policy import Batch, Floats, Per
 from gem_baselines.training.advantages import Credit, Estimator, Terms, discounted
 
@@ -153,6 +154,11 @@ def uncredited(episodes: Sequence[Episode], terms: Terms) -> Any:
 def misfit(episodes: Sequence[Episode], terms: Terms) -> Credit:
     """Credit each episode as a whole."""
     return Credit([np.zeros(1) for _ in episodes])
+
+
+def refusing(episodes: Sequence[Episode], terms: Terms) -> Credit:
+    """Refuse whatever was played."""
+    raise BadArguments("These rewards cannot be. Give others.", subject="rewards")
 
 
 def endless(episodes: Sequence[Episode], terms: Terms) -> Credit:

@@ -151,6 +151,7 @@ def test_what_a_policy_returns_amiss_is_one_line(
     [
         ("uncredited", r"uncredited' returned \[.*, and has to return a Credit"),
         ("misfit", r"misfit' returned 1 numbers for an episode of \d turns"),
+        ("refusing", r"Update 1 cannot go on: These .* Give others\. Then go on with --resume;"),
         ("endless", r"endless' returned inf, and has to return finite numbers"),
         ("in_columns", r"in_columns' returned an array of 2 dimensions for an episode"),
         ("worded", r"worded' returned \['good'.*\], and has to return numbers"),

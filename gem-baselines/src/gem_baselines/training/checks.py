@@ -6,17 +6,39 @@ Each check raises TrainingStopped, in one line that names who gave what.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from gem.episode import Episode
+from gem.errors import GemError
 from gem_baselines.errors import TrainingStopped
 from gem_baselines.learning_policy import Floats, LearningPolicy, Per
 from gem_baselines.training.advantages import Credit, Values, num_entries
 
-__all__ = ["checked_credit", "checked_learning", "checked_values"]
+__all__ = ["checked_credit", "checked_learning", "checked_values", "stopping"]
+
+
+@contextmanager
+def stopping(update: int) -> Iterator[None]:
+    """Raise as TrainingStopped what is refused while a policy learns from an update.
+
+    The settings were checked before the first one: what is refused now is of what was played, and
+    whoever hears of it has to know where the training stands and how to go on.
+    """
+    try:
+        yield
+    except TrainingStopped:
+        raise
+    except GemError as error:
+        problem = str(error).rstrip(".")
+        raise TrainingStopped(
+            f"Update {update} cannot go on: {problem}. Then go on with --resume; where the "
+            "experiment is at fault, change it and start anew with --out.",
+            update=update,
+        ) from error
 
 
 def checked_values(policy: LearningPolicy, *, update: int) -> Values:

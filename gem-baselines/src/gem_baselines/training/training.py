@@ -24,7 +24,7 @@ from gem_baselines.self_play.self_play import Games, Seated, SelfPlay, own_parts
 from gem_baselines.self_play.settings import SelfPlaySettings
 from gem_baselines.training.advantages import Terms, discounted, estimator_named
 from gem_baselines.training.checkpoints import Progress
-from gem_baselines.training.checks import checked_credit, checked_learning, checked_values
+from gem_baselines.training.checks import checked_credit, checked_learning, checked_values, stopping
 from gem_baselines.training.experiment import Experiment
 from gem_baselines.training.figures import figures_of, without_errors
 from gem_baselines.training.folder import TrainingFolder
@@ -225,15 +225,16 @@ class Training:
         # New ones: those of the progress stay as they are until the update is done.
         averages = MovingAverages(self._decay, self.progress.averages)
         terms = Terms(experiment.gamma, experiment.lam, baseline, values, averages, played.roles)
-        credit = checked_credit(
-            self._estimate(whole, terms), whole, estimator=experiment.estimator, update=update
-        )
-        batch = Batch(whole, credit.advantages, credit.value_targets, credit.per)
-        if sample is not None:
-            sample.note_before(self.policy, batch)
-        learnt = self.policy.update(batch)
-        if sample is not None:
-            sample.note_after(self.policy, batch)
+        with stopping(update):
+            credit = checked_credit(
+                self._estimate(whole, terms), whole, estimator=experiment.estimator, update=update
+            )
+            batch = Batch(whole, credit.advantages, credit.value_targets, credit.per)
+            if sample is not None:
+                sample.note_before(self.policy, batch)
+            learnt = self.policy.update(batch)
+            if sample is not None:
+                sample.note_after(self.policy, batch)
         figures = {
             "update": update,
             "episodes": played.num_episodes,
