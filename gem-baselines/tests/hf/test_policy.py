@@ -17,6 +17,7 @@ pytest.importorskip("transformers", reason="gem-baselines' extra `hf` is not ins
 
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM, GenerationConfig
 
 import gem
 from gem.errors import BadArguments
@@ -113,6 +114,23 @@ def test_what_is_exported_plays_the_same(model_folder: Path, tmp_path: Path) -> 
     assert [episode.fingerprint() for episode in play(exported)] == fingerprints
     assert [episode.fingerprint() for episode in play(other)] != fingerprints
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_what_is_exported_says_as_its_folder_how_to_sample(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(model_folder, tmp_path / "model")
+    make_policy(folder).export(tmp_path / "without")
+    GenerationConfig(eos_token_id=[1, 3], temperature=0.7, do_sample=True).save_pretrained(folder)
+    make_policy(folder).export(tmp_path / "with")
+    make_policy(folder).export(folder)
+
+    def read(name: str) -> Any:
+        return AutoModelForCausalLM.from_pretrained(tmp_path / name).generation_config
+
+    assert read("without").eos_token_id == 1  # of config.json
+    assert (read("with").eos_token_id, read("with").temperature) == ([1, 3], 0.7)
+    assert read("model").eos_token_id == [1, 3]
 
 
 @pytest.mark.parametrize("is_tied", [False, True])

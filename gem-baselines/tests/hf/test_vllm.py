@@ -33,6 +33,8 @@ class FakeEngine:
         self.made.append(self)
 
     def _read(self, folder: str) -> None:
+        # Answers end where the codec says: a file without an end keeps others out.
+        assert "eos_token_id" not in (Path(folder) / "generation_config.json").read_text()
         self._sampler = make_policy(Path(folder))._sampler
 
     def collective_rpc(self, method: str, *, kwargs: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ __all__ = ["HFPolicy"]
 
 _MOST_REQUESTS = 4096  # in a batch; a sampler divides it
 _MOST_TOKENS = 4096  # of an answer that nothing limits
+_SAMPLING = "generation_config.json"  # what transformers and vLLM sample by unless told otherwise
 _LEARNING: Mapping[str, Any] = {"lr": 1e-6, "rows_at_once": 8}
 _LEARNING_FROM_VLLM: Mapping[str, Any] = {**_LEARNING, "importance_cap": 2.0}
 
@@ -215,7 +216,7 @@ class HFPolicy:
             from gem_baselines.hf._vllm import VLLMSampler
 
             return VLLMSampler(
-                self.export,
+                self._write,  # answers of the engine end where the codec says, and nowhere else
                 end_ids=sorted(codec.stop_ids),
                 temperature=arguments["temperature"],
                 options={
@@ -292,7 +293,20 @@ class HFPolicy:
         self._sampler.refresh()
 
     def export(self, folder: Path) -> None:
-        """Write the model and its tokenizer as transformers, vLLM and `--policy hf:` load them."""
+        """Write the model and its tokenizer as transformers, vLLM and `--policy hf:` load them.
+
+        How others are to sample from it, as where an answer ends, stays what its folder said.
+        """
+        path = self._folder / _SAMPLING
+        sampling = path.read_bytes() if path.is_file() else None  # before it may be written over
+        self._write(folder)
+        # That of `_write` is empty: with it a reader takes no end of an answer from `config.json`.
+        (folder / _SAMPLING).unlink(missing_ok=True)
+        if sampling is not None:
+            (folder / _SAMPLING).write_bytes(sampling)
+
+    def _write(self, folder: Path) -> None:
+        """Write the model and its tokenizer, which then say nothing of how to sample."""
         model: Any = self._learner.model
         model.save_pretrained(folder)
         self._tokenizer.save_pretrained(folder)
