@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -208,6 +209,19 @@ class Failing(Counter):
         if request.seed % 3 == 0 or self.updates == 2:
             raise RuntimeError("No answer.")
         return super().__call__(request)
+
+
+class Hanging(Env):
+    """Asks for one answer, which it ponders for ever in the episodes of every third seed."""
+
+    async def areset(self, seed: int | None = None) -> tuple[str, dict[str, Any]]:
+        self._hangs = (seed or 0) % 3 == 0
+        return "Answer.", {}
+
+    async def astep(self, action: str) -> Step:
+        if self._hangs:
+            await asyncio.Event().wait()
+        return Step("", float(action == "\\boxed{1}"), True, False, {})
 
 
 class Once(Env):

@@ -12,7 +12,7 @@ import pytest
 import gem
 from gem_baselines.errors import FolderError, TrainingStopped
 from gem_baselines.training import Experiment, train
-from gem_baselines.training.training import run_seed
+from gem_baselines.training.training import Training, run_seed
 
 from .logs import lines, texts
 
@@ -143,6 +143,19 @@ def test_episodes_that_an_error_ended_are_left_out_and_counted(
     errors = [line["errors"] for line in lines(tmp_path)]
     assert all(0 < count < 16 for count in errors)
     assert {line["episodes"] for line in lines(tmp_path)} == {16}
+
+
+def test_a_step_that_hangs_ends_its_episode_in_a_training_with_a_limit(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path
+) -> None:
+    hanging = {"env": acted("Hanging"), "env_kwargs": {}, "episodes": 16, "eval_every": 0}
+    train(experiment(**hanging, step_timeout_s=0.5, updates=1), tmp_path)
+
+    # A training that has hung goes on with another limit than it began with.
+    resumed = Training.resumed(tmp_path, {"step_timeout_s": 0.2, "updates": 2})
+    resumed.run()
+
+    assert [0 < line["errors"] < 16 for line in lines(tmp_path)] == [True, True]
 
 
 def test_a_training_of_errors_alone_stops_and_says_which(

@@ -59,7 +59,7 @@ def add_command(commands: Any) -> None:
         metavar="KEY=VALUE",
         help="a setting in place of the file's: gamma=0.5, or a part of one, "
         "policy_kwargs.view=last; may be given several times. With --resume: updates, "
-        "checkpoint_every, sample_every or concurrency",
+        "checkpoint_every, sample_every, concurrency or step_timeout_s",
     )
     add(
         "--policy",

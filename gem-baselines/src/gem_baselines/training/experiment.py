@@ -31,11 +31,15 @@ else:
 
 __all__ = ["FREE", "Experiment", "read_experiment", "set_values"]
 
-FREE = frozenset({"updates", "checkpoint_every", "sample_every", "concurrency"})
-"""Settings that change no episode and no update: a training that is resumed may change them."""
+FREE = frozenset({"updates", "checkpoint_every", "sample_every", "concurrency", "step_timeout_s"})
+"""Settings that a training which is resumed may change: they change no episode and no update.
+
+`step_timeout_s` changes those alone in which a step is late: a training that hangs in one goes on.
+"""
 
 _Count = Annotated[int, Field(ge=1)]
 _CountOrNone = Annotated[int, Field(ge=0)]
+_Timeout = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -56,6 +60,8 @@ class Experiment(BaseModel):
     - `sample_every`: updates between two that leave a sample, 0 for none; None for about twenty
       in the whole training, the first and the last among them. It changes no figure.
     - `concurrency`: episodes in flight. It changes no figure.
+    - `step_timeout_s`: a reset or a step that takes longer ends its episode, as an error; None for
+      no limit. With the backend "inline" it ends those alone that wait, as `gem.rollout` says.
     - `self_play`: settings of `gem_baselines.self_play`, for an environment of several seats, which
       the policy then plays itself. None for an environment of one seat.
 
@@ -85,6 +91,7 @@ class Experiment(BaseModel):
     checkpoint_every: _Count = 25
     sample_every: _CountOrNone | None = None
     concurrency: _Count = 64
+    step_timeout_s: _Timeout | None = None
     self_play: SelfPlaySettings | None = None
 
     def __init__(self, **settings: Any) -> None:
@@ -126,6 +133,7 @@ class Experiment(BaseModel):
             repeats=repeats,
             seed=seed,
             concurrency=self.concurrency,
+            step_timeout_s=self.step_timeout_s,
             backend=self.backend,
             wrappers=list(self.wrappers),
             env_kwargs=self.env_kwargs,
