@@ -193,6 +193,21 @@ def test_a_row_ends_at_its_own_limit_and_within_the_context(model_folder: Path) 
         assert 1 not in answer.ids[:-1]
 
 
+def test_a_row_near_the_end_of_the_context_has_no_other_row_wait(model_folder: Path) -> None:
+    policy = make_policy(model_folder)
+    model: Any = policy._learner.model
+    num_rows = []
+    model.inner.register_forward_pre_hook(
+        lambda module, args, kwargs: num_rows.append(len(kwargs["input_ids"])), with_kwargs=True
+    )
+    lengths = (4, CONTEXT - 2, 3, 5, CONTEXT - 3)
+    questions = [Question((4,) * length, min(7, CONTEXT - length), 0) for length in lengths]
+
+    policy._sampler.sample(questions, is_greedy=False)
+
+    assert set(num_rows) == {3, 1}
+
+
 def test_a_greedy_policy_draws_nothing(model_folder: Path) -> None:
     policy = make_policy(model_folder, is_greedy=True)
 

@@ -63,22 +63,31 @@ class LocalSampler:
         order = sorted(range(len(questions)), key=lambda number: len(questions[number].ids))
         for begin in range(0, len(order), self._rows_at_once):
             numbers = order[begin : begin + self._rows_at_once]
-            for part in self._fitting([questions[number] for number in numbers], numbers):
+            for part in self._fitting(questions, numbers):
                 found = self._continued([questions[number] for number in part], is_greedy=is_greedy)
                 answers.update(zip(part, found, strict=True))
         return [answers[number] for number in range(len(questions))]
 
-    def _fitting(self, questions: Sequence[Question], numbers: list[int]) -> list[list[int]]:
-        """Return the numbers of those that may be continued together.
+    def _fitting(self, questions: Sequence[Question], numbers: Sequence[int]) -> list[list[int]]:
+        """Return the numbers in parts that may be continued together; they come shortest first.
 
         A row that has ended is continued by padding until the last has ended, and might leave the
         model's context.
         """
-        longest = max(len(question.ids) for question in questions)
-        furthest = longest + max(question.limit for question in questions)
-        if self._model.context is not None and furthest > self._model.context:
-            return [[number] for number in numbers]
-        return [numbers]
+        context = self._model.context
+        parts: list[list[int]] = []
+        most_tokens = 0  # that a row of the last part may be continued by
+        for number in numbers:
+            question = questions[number]
+            most_tokens = max(most_tokens, question.limit)
+            # The rows of a part are as long as its last one, being filled up on the left.
+            fits = context is None or len(question.ids) + most_tokens <= context
+            if parts and fits:
+                parts[-1].append(number)
+            else:
+                parts.append([number])
+                most_tokens = question.limit
+        return parts
 
     def _continued(self, questions: Sequence[Question], *, is_greedy: bool) -> list[Answer]:
         longest = max(len(question.ids) for question in questions)
