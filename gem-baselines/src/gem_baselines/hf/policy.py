@@ -63,7 +63,7 @@ class HFPolicy:
 
     A request's seed alone decides what is drawn for it, from probabilities that depend by rounding
     on what is answered together. On a CPU the same experiment has the same metrics, bit for bit,
-    at the same concurrency; on a GPU, and by vLLM, nothing is promised.
+    at the same concurrency and with as many threads; on a GPU, and by vLLM, nothing is promised.
 
     Raises BadArguments for settings that do not fit and for a folder that cannot be loaded,
     MissingRequirement where torch, transformers or vLLM is missing.
