@@ -58,6 +58,14 @@ class Steady(Counter):
         return f"\\boxed{{{1 + self.updates % 3}}}"
 
 
+class Greedy(Counter):
+    """Takes its most probable answer from the beginning."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_greedy = True
+
+
 class Watching(Counter):
     """Notes the seed of every request, and whether it was evaluated greedily by it."""
 

@@ -50,6 +50,15 @@ def test_settings_that_json_cannot_hold_are_refused(
         experiment(policy_kwargs={"clip": value})
 
 
+def test_a_policy_that_draws_nothing_is_not_trained(
+    experiment: MakeExperiment, acted: Acted, tmp_path: Path
+) -> None:
+    with pytest.raises(ExperimentError, match=r"\(is_greedy\), and an update learns from drawn"):
+        train(experiment(policy=acted("Greedy"), policy_kwargs={}), tmp_path / "run")
+
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_policy_that_json_cannot_describe_is_refused_before_its_first_update(
     experiment: MakeExperiment, acted: Acted, tmp_path: Path
 ) -> None:

@@ -174,6 +174,15 @@ class Experiment(BaseModel):
         count_tasks(self.env, self.options(episodes=1, seed=self.seed))
         env_kwargs = {**resolve(self.env).kwargs, **self.env_kwargs}
         policy = beginner(self.policy, self.policy_kwargs, env_kwargs=env_kwargs, seed=self.seed)
+        # Also for the sake of --resume: an evaluation leaves it drawing, and a checkpoint does not
+        # say so.
+        if getattr(policy, "is_greedy", False):
+            raise ExperimentError(
+                f"The experiment makes the policy {self.policy!r} take its most probable action "
+                "(is_greedy), and an update learns from drawn ones. Leave is_greedy out: an "
+                "evaluation plays both ways.",
+                setting="policy_kwargs",
+            )
         if estimator.needs_critic:
             try:
                 policy.values([], per=estimator.per)  # raises where there is no critic, or no token
