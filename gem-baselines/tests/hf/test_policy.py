@@ -90,6 +90,7 @@ def test_a_training_goes_on_from_a_checkpoint_with_the_same_metrics(
         "learning": {"lr": 0.001, "minibatches": 2, "kl_weight": 0.1, "precision": "bf16"},
         "critic": True,
         "threads": 1,
+        "sample_at_once": 1,  # or timing would decide what is computed together
     }
     by_token = {"policy": "hf", "policy_kwargs": kwargs, "estimator": "ppo_token", "updates": 3}
     whole = train(experiment(**by_token), tmp_path / "whole")
@@ -100,6 +101,19 @@ def test_a_training_goes_on_from_a_checkpoint_with_the_same_metrics(
     metrics = (tmp_path / "whole" / "metrics.jsonl").read_bytes()
     assert (tmp_path / "part" / "metrics.jsonl").read_bytes() == metrics
     assert {"value_loss", "reference_kl"} <= set(whole.folder.metrics[0]["learning"])
+
+
+def test_alone_a_sequence_has_the_same_metrics_at_any_concurrency(
+    model_folder: Path, experiment: Callable[..., Experiment], tmp_path: Path
+) -> None:
+    kwargs = {"path": str(model_folder), "max_turn_tokens": 2, "threads": 1, "sample_at_once": 1}
+    alone = {"policy": "hf", "policy_kwargs": kwargs, "updates": 2, "episodes": 8, "eval_every": 0}
+
+    for concurrency in (1, 3, 64):
+        train(experiment(**alone, concurrency=concurrency), tmp_path / str(concurrency))
+
+    texts = {(tmp_path / name / "metrics.jsonl").read_bytes() for name in ("1", "3", "64")}
+    assert len(texts) == 1
 
 
 def test_what_is_exported_plays_the_same(model_folder: Path, tmp_path: Path) -> None:

@@ -62,8 +62,9 @@ class HFPolicy:
     - `threads`: of torch, while it samples or learns; None leaves them as they are.
 
     A request's seed alone decides what is drawn for it, from probabilities that depend by rounding
-    on what is answered together. On a CPU the same experiment has the same metrics, bit for bit,
-    at the same concurrency and with as many threads; on a GPU, and by vLLM, nothing is promised.
+    on what is answered together, and so on timing. With `sample_at_once` 1 every sequence is
+    continued alone: on a CPU the same experiment then has the same metrics, bit for bit, at any
+    concurrency and with as many threads. On a GPU, and by vLLM, nothing is promised.
 
     Raises BadArguments for settings that do not fit and for a folder that cannot be loaded,
     MissingRequirement where torch, transformers or vLLM is missing.

@@ -1,6 +1,7 @@
 """An experiment: everything that decides what a training does, as frozen data.
 
-Two trainings of one experiment have the same metrics, bit for bit, on one machine.
+Two trainings of one experiment have the same metrics, bit for bit, on one machine, where the policy
+plays alike whatever it is asked together: of ours all do, a language model with `sample_at_once` 1.
 """
 
 from __future__ import annotations
