@@ -32,6 +32,17 @@ def test_several_are_parted_by_semicolons() -> None:
     assert [each.id for each in found.calls] == ["call_0", "call_1"]
 
 
+@pytest.mark.parametrize(
+    "written", [CALL, f"<|python_tag|> {CALL}", f"<think>Hm.</think>{CALL}; {CALL}"]
+)
+def test_what_stands_behind_the_calls_is_text(written: str) -> None:
+    found = Llama().parse(f"{written}\n\nThis adds one.<|eot_id|>")
+
+    assert found.calls
+    assert found.text.endswith("\n\nThis adds one.<|eot_id|>")
+    assert "add" not in found.text.removesuffix("\n\nThis adds one.<|eot_id|>")
+
+
 @pytest.mark.parametrize("text", ["", "Hm. " + CALL, '{"name": "Ada"}', '{"a": 1}', "{"])
 def test_any_other_answer_is_text(text: str) -> None:
     assert Llama().parse(text).found == ()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 
-from gem.parsing._calls import CallOrError, Malformed, Parsed, ParsedCall, Span, parsed
+from gem.parsing._calls import CallOrError, Malformed, Parsed, ParsedCall, parsed
 from gem.parsing._cursor import only_piece
 from gem.parsing._plain import NotPlainError, json_at, named_call
 
@@ -29,13 +29,16 @@ class Llama:
         if span is None:
             return Parsed((), action)
         written = action[slice(*span)]
-        for end in _ENDS:
-            written = written.removesuffix(end).rstrip()
+        for ending in _ENDS:
+            written = written.removesuffix(ending).rstrip()
         is_marked = written.startswith(_MARK)
-        written = written.removeprefix(_MARK).lstrip()
-        if not is_marked and not _BEGINS.match(written):
+        calls = written.removeprefix(_MARK).lstrip()
+        if not is_marked and not _BEGINS.match(calls):
             return Parsed((), action)
-        items = list(_calls(written, span))
+        items, end = _calls(calls)
+        if calls[end:].strip():  # what stands behind the calls is text
+            span = (span[0], span[0] + len(written) - len(calls) + end)
+        items = [replace(item, span=span) for item in items]
         # Without the mark it may be any JSON that has a name, an answer about a person, say.
         is_text = not is_marked and any(
             isinstance(item, Malformed) and item.kind == "shape" for item in items
@@ -43,27 +46,27 @@ class Llama:
         return Parsed((), action) if is_text else parsed(action, items)
 
 
-def _calls(written: str, span: Span) -> Iterator[CallOrError]:
-    number = 0
+def _calls(written: str) -> tuple[list[CallOrError], int]:
+    """Return the calls that a text begins with, and where they end."""
+    items: list[CallOrError] = []
     place = 0
     while True:
-        id = f"call_{number}"
+        id = f"call_{len(items)}"
         try:
             data, place = json_at(written, place)
         except NotPlainError as error:
-            yield Malformed(id, "json", f"The call cannot be read: {error}.", span=span)
-            return
+            items.append(Malformed(id, "json", f"The call cannot be read: {error}."))
+            return items, len(written)
         if not isinstance(data, dict) or not {"parameters", "arguments"} & {*data}:
             reason = 'The call is not an object with a "name" and "parameters".'
-            yield Malformed(id, "shape", reason, span=span)
-            return
+            items.append(Malformed(id, "shape", reason))
+            return items, len(written)
         try:
             arguments = data.get("parameters", data.get("arguments"))
-            yield ParsedCall(id, *named_call({**data, "arguments": arguments}), span)
+            items.append(ParsedCall(id, *named_call({**data, "arguments": arguments})))
         except NotPlainError as error:
-            yield Malformed(id, "syntax", f"The call cannot be made: {error}.", span=span)
+            items.append(Malformed(id, "syntax", f"The call cannot be made: {error}."))
         separator = _NEXT.match(written, place)
         if separator is None:
-            return
-        number += 1
+            return items, place
         place = separator.end()

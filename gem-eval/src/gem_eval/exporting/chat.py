@@ -53,12 +53,17 @@ def _text_of(turn: Turn) -> str:
     """
     if turn.token_ids is None or not turn.tool_calls:
         return turn.action
-    names = [call.name for call in turn.tool_calls]
+    made = [(call.name, call.arguments) for call in turn.tool_calls]
+    readings: list[tuple[bool, str]] = []
     for make in FAMILIES.values():
         answer = make(()).parse(turn.action)
-        if not answer.errors and [call.name for call in answer.calls] == names:
-            return answer.text.strip()
-    return turn.action
+        read = [(call.name, call.arguments) for call in answer.calls]
+        if not answer.errors and [name for name, _ in read] == [name for name, _ in made]:
+            readings.append((read == made, answer.text.strip()))
+    # By their names alone where the format writes arguments without types: those are read by the
+    # schemas of the tools, which no record has.
+    readings.sort(key=lambda reading: not reading[0])
+    return readings[0][1] if readings else turn.action
 
 
 def chat_rows(
