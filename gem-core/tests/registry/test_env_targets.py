@@ -292,7 +292,7 @@ def test_versions_of_a_module_are_those_of_its_file() -> None:
 
 
 SCRIPT = """
-import asyncio
+import asyncio, os
 import gem
 from gem.testing.envs import Echo
 
@@ -306,15 +306,26 @@ async def main():
     print([(episode.env_id, episode.error) async for episode in run])
 
 if __name__ == "__main__":
+    os.chdir("FOLDER")
     asyncio.run(main())
 """
 
 
 @pytest.mark.parametrize(
-    ("env", "id"), [("Mine", "./gem_script.py:Mine"), ("'demo:Mine'", "demo:Mine")]
+    ("env", "folder", "id"),
+    [
+        ("Mine", ".", "./gem_script.py:Mine"),
+        ("'demo:Mine'", ".", "demo:Mine"),
+        ("'demo:Mine'", "elsewhere", "demo:Mine"),
+    ],
 )
-def test_a_class_of_a_script_runs_in_workers(env: str, id: str, tmp_path: Path) -> None:
-    (tmp_path / "gem_script.py").write_text(SCRIPT.replace("ENV", env))
+def test_a_class_of_a_script_runs_in_workers(
+    env: str, folder: str, id: str, tmp_path: Path
+) -> None:
+    (tmp_path / "gem_script.py").write_text(SCRIPT.replace("ENV", env).replace("FOLDER", folder))
+    other = tmp_path / "elsewhere" / "gem_script.py"
+    other.parent.mkdir()
+    other.write_text("print('imported')")
 
     command = [sys.executable, "gem_script.py"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

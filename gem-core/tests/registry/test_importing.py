@@ -207,6 +207,7 @@ def test_a_module_that_works_while_it_is_imported_is_told_of_the_main_guard(
 def test_what_a_package_shows_is_named_by_the_package_and_not_by_its_private_module() -> None:
     assert target_of(gem.Mixture) == "gem:Mixture"
     assert load_target(target_of(gem.Mixture)) is gem.Mixture
+    assert gem.register("named:Mixture", gem.Mixture).target == "gem:Mixture"
 
 
 def test_what_no_package_shows_is_named_by_its_module() -> None:

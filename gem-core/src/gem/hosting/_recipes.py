@@ -46,7 +46,7 @@ class Recipe:
         """Return the recipe as data. Raises OpaqueError on what another process cannot rebuild.
 
         That is a live object among the arguments, and a class or function that no import finds:
-        one of the running script, say, or a lambda. With `is_inherited` the other process is a
+        one of a notebook, say, or a lambda. With `is_inherited` the other process is a
         fork, and what `gem.register` was given in this one, live or not, is there too.
         """
         if is_inherited not in self._data:

@@ -68,7 +68,7 @@ class Blueprint(NamedTuple):
         """Return the spec and the overrides as JSON data: what `gem.make` takes elsewhere.
 
         Raises OpaqueError, by name, on a live argument and on a target that no import finds: one
-        of the running script, say, or a lambda. With `is_inherited` the other process is a fork
+        of a notebook, say, or a lambda. With `is_inherited` the other process is a fork
         of this one, where whatever was registered is at hand too.
         """
         overrides = recorded(self.overrides)
@@ -81,15 +81,16 @@ class Blueprint(NamedTuple):
         return spec.model_dump(mode="json"), overrides
 
     def _refuse_unless_found(self) -> None:
-        path = self.spec.target
-        is_of_main = path.startswith("__main__:")
-        is_in_script = getattr(self.target, "__module__", None) == "__main__" and not is_of_main
-        if is_in_script and findable(self.target) == path:
+        path = absolute_target(self.spec.target)
+        if getattr(self.target, "__module__", None) == "__main__":
             # To import it here would run the script again. A worker does that, as any worker of
             # Python's does.
-            return
-        if is_of_main or (self.target is not None and not names(path, self.target)):
-            raise unfound(self.spec.id, path, "target")
+            found = findable(self.target)
+            is_found = found is not None and absolute_target(found) == path
+        else:
+            is_found = self.target is None or names(path, self.target)
+        if path.startswith("__main__:") or not is_found:
+            raise unfound(self.spec.id, self.spec.target, "target")
 
 
 def overridden(declared: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from gem.env._env import Env
 from gem.errors import BadArguments, IdConflict
 from gem.registry._blueprint import Blueprint
 from gem.registry._env_targets import findable, refuse_other_kinds, spec_from
-from gem.registry._importing import target_of
+from gem.registry._importing import absolute_target, target_of
 from gem.registry._installed import installed
 from gem.specs import EnvSpec
 
@@ -65,13 +65,21 @@ def register(
     if isinstance(env, EnvSpec):
         declared = env
     else:
-        # A class of the script that runs is named by its file, so that workers find it too.
-        declared = spec_from({"id": id, "target": findable(target) or target_of(target)})
+        declared = spec_from({"id": id, "target": _target_of(target)})
     # The spec is data. What is live, a class of this script or a tokenizer, is kept beside it.
     spec = declared.model_copy(update={"kwargs": {**declared.kwargs, **recorded(kwargs)}})
     live_target = None if isinstance(target, str) else target
     _registrations[id] = Blueprint(spec, target=live_target, live=kwargs, is_registered=True)
     return spec
+
+
+def _target_of(target: Any) -> str:
+    """Return a target as text; of a class of the running script by its file, as workers find it."""
+    if getattr(target, "__module__", None) == "__main__":
+        path = findable(target)
+        if path is not None:
+            return absolute_target(path)  # the current folder may be another one by then
+    return target_of(target)
 
 
 def blueprint_of(spec: EnvSpec) -> Blueprint:
