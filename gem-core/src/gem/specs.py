@@ -57,7 +57,7 @@ def _requirement(text: str) -> str:
     except InvalidRequirement as error:
         first_line, _, _ = str(error).partition("\n")
         raise ValueError(
-            f"{text!r:.80} is no requirement that pip takes ({first_line}). Write one as in "
+            f"{text!r:.80} is no requirement of a package ({first_line}). Write it as in "
             "'numpy>=1.24'"
         ) from error
     return text

@@ -162,6 +162,7 @@ def test_every_problem_is_in_one_error_with_what_is_allowed() -> None:
         ({"size": "x"}, "'size': Input should be a valid integer"),
         ({"size": 1, "piles": {"left": "x"}}, "'left': Input should be a valid integer"),
         ({}, "'size': Field required"),
+        ([{"size": "3"}], "'size': Input should be a valid integer"),
     ],
 )
 def test_an_error_names_the_field_that_does_not_fit(value: Any, reason: str) -> None:
@@ -169,9 +170,9 @@ def test_an_error_names_the_field_that_does_not_fit(value: Any, reason: str) -> 
         size: int
         piles: Mapping[str, int] = {}
 
-    def target(deck: Deck | None = None) -> None: ...
+    def target(deck: Any = None) -> None: ...
 
-    target.__annotations__["deck"] = Deck | None
+    target.__annotations__["deck"] = list[Deck] if isinstance(value, list) else Deck | None
     with pytest.raises(BadArguments) as caught:
         checked(target, {"deck": value}, subject="demo:A")
     assert f"does not fit ({reason}" in caught.value.problems[0]

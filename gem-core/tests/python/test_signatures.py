@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import pytest
+from annotated_types import Ge
 from pydantic import Field
 
 from gem._python.arguments import checked
@@ -180,12 +181,15 @@ def test_a_group_of_arguments_is_listed_with_its_types_and_defaults() -> None:
 
 def test_an_annotated_parameter_is_shown_by_its_type_and_bounds() -> None:
     def target(
-        length: Annotated[int, Field(ge=2, le=64)] = 6, word: Annotated[str, "as typed"] = ""
+        length: Annotated[int, Field(ge=2, le=64)] = 6,
+        width: Annotated[int, Ge(2)] = 6,
+        word: Annotated[str, "as typed"] = "",
     ) -> None:
-        """Take both."""
+        """Take each."""
 
     assert [str(each) for each in parameters(target)] == [
         "length: int (ge=2, le=64) = 6",
+        "width: int (ge=2) = 6",
         "word: str = ''",
     ]
 

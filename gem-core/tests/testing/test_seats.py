@@ -168,7 +168,7 @@ def line(name: str, env: Any, *, wrappers: Any = ()) -> CheckLine:
         ("seat_ends", EndsTwice, (), "seat 0 ended by turn 1 and again by turn 2"),
         ("seat_ends", Returning, (), "acted, and it is out"),
         ("told", LateWords, (), "was told 'Well played.', and it was never shown"),
-        ("sampled_actions", Lizards, (), "was refused ({0: 'invalid'})"),
+        ("sampled_actions", Lizards, (), "'lizard' was refused (invalid)"),
         ("told", Unfinished, (), "was told 'Your move.\\nYour move.', and it was never shown"),
         ("rounds", Signs, [Announcing], "another move at turn 1 changed what turn 1 showed"),
         ("rounds", Signs, [AnnouncingSigns], "another move at turn 1 changed what turn 1 showed"),

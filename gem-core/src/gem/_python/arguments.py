@@ -90,6 +90,8 @@ def _reason(value: Any, detail: Any) -> str:
         if isinstance(value, Mapping) and part in value:
             names.append(part)
             value = value[part]
+        elif isinstance(value, (list, tuple)) and part in range(len(value)):
+            value = value[part]
     if detail["type"] == "missing":  # it is in no value, and stands last
         names.append(detail["loc"][-1])
     return f"{shortened(names[-1])}: {detail['msg']}" if names else detail["msg"]

@@ -169,11 +169,14 @@ def _type_text(hint: Any) -> str:
     if get_origin(hint) is not Annotated:
         return inspect.formatannotation(hint)
     text = inspect.formatannotation(get_args(hint)[0])
-    # The rest of what a FieldInfo says is of no use to who passes the argument.
-    fields = [extra for extra in hint.__metadata__ if isinstance(extra, FieldInfo)]
-    bounds = [rule for field in fields for rule in field.metadata]
-    said = [repr(rule).partition("(")[2].removesuffix(")") for rule in bounds]
-    return f"{text} ({', '.join(said)})" if said else text
+    rules: list[Any] = []
+    for extra in hint.__metadata__:
+        if isinstance(extra, FieldInfo):
+            rules += extra.metadata  # the rest of it is of no use to who passes the argument
+        elif type(extra).__module__ == "annotated_types":
+            rules.append(extra)
+    bounds = [repr(rule).partition("(")[2].removesuffix(")") for rule in rules]  # of Ge(ge=2)
+    return f"{text} ({', '.join(bounds)})" if bounds else text
 
 
 def _resolved_hints(function: Any) -> dict[str, Any]:

@@ -83,7 +83,8 @@ def _own_turn(
     info.pop("waiting_seats", None)  # who else was asked at the same moment
     info.pop("action_errors", None)
     if error is not None:
-        info["action_error"] = error
+        # What the last action of the round says of itself counts more: a wrapper may have said it.
+        info.setdefault("action_error", error)
     if "success" in info:  # that of all seats
         info["success"] = outcome.success
     return replace(

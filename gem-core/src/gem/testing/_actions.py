@@ -36,8 +36,6 @@ def action_error(info: Mapping[str, Any]) -> str | None:
     """
     if info.get("action_error"):
         return str(info["action_error"])
-    if info.get("action_errors"):  # of other seats of a round
-        return str(info["action_errors"])
     parts = info.get("reward_parts", {})
     return next((name for name in _ERROR_PARTS if parts.get(name)), None)
 
@@ -55,14 +53,19 @@ def sampled_actions_are_valid(subject: Subject) -> str:
 
 def _sampled_episode(env: Env, seed: int) -> int:
     env.reset(seed=seed)
+    taken: dict[int, str] = {}  # the last action of each seat, and when it was taken
     for turn in range(1, MOST_TURNS + 1):
         action = env.sample_action()
         if not isinstance(action, str):
             raise NotHeldError(f"sample_action() drew {action!r}, which is not text")
+        seat = env.seat
+        taken[seat] = f"seed {seed}, turn {turn}: {action!r}"
         step = env.step(action)
-        error = action_error(step.info)
-        if error is not None:
-            raise NotHeldError(f"seed {seed}, turn {turn}: {action!r} was refused ({error})")
+        errors = dict(step.info.get("action_errors", {}))  # of a round, with its last action
+        if own := action_error(step.info):
+            errors[seat] = own
+        for number, error in errors.items():
+            raise NotHeldError(f"{taken[number]} was refused ({error})")
         if step.terminated or step.truncated:
             break
     return turn

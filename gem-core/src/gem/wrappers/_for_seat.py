@@ -145,7 +145,8 @@ class ForSeat(Wrapper, both_forms=True):  # both forms of close end what the wra
             self._earned += step.rewards[number]
         if self._has_acted:
             self._own_info = own_info(step.info)
-        self._own_info |= error_in_round(step.info, number)
+        # What is said of the seat's own action counts more: a wrapper may have said it.
+        self._own_info = error_in_round(step.info, number) | self._own_info
         if number not in step.observations:
             return step
         is_own = step.seat == number

@@ -151,7 +151,7 @@ class SeatView(AsSeat, both_forms=True):  # awaited, it waits for opponents and 
         last = yield from self._played_on(own, step)
         reward = self._owed + last.reward
         self._owed = 0.0
-        info = self._info(own_info(own.info) | self._error)
+        info = self._info(self._error | own_info(own.info))
         info.pop("success", None)  # of all seats
         if not (last.terminated or last.truncated):
             return Step(self._observation, reward, False, False, info)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 import gem
@@ -50,6 +52,26 @@ def test_a_refused_action_of_a_round_is_told_in_the_part_of_its_seat(
     for part, error in zip(episode.parts(), errors, strict=True):
         assert [turn.info.get("action_error") for turn in part.turns] == [error] * 3
         assert all("action_errors" not in turn.info for turn in part.turns)
+
+
+class Reworded(Signs):
+    """Says otherwise than the round why the last action of it was refused."""
+
+    def step_all(self, actions: Mapping[int, str]) -> gem.Step:
+        step = super().step_all(actions)
+        if "action_error" not in step.info:
+            return step
+        return step._replace(info={**step.info, "action_error": "format"})
+
+
+def test_what_a_step_says_of_its_own_action_counts_more_than_what_the_round_says() -> None:
+    policies = {"left": lambda request: "rock", "right": lambda request: "spock"}
+    [episode] = gem.run(policies, Reworded, episodes=1)
+    view = gem.SeatView(Reworded(), "right", lambda request: "rock")
+    view.reset(seed=1)
+
+    assert [turn.info["action_error"] for turn in episode.of_seat(1).turns] == ["format"] * 3
+    assert view.step("spock").info == {"action_error": "format"}
 
 
 @pytest.mark.parametrize("hidden", ["rock", "paper", "nonsense"])
