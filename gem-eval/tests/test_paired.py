@@ -91,6 +91,23 @@ def test_the_unit_of_returns_changes_no_chance(scale: float) -> None:
     assert chance_of_signs(alone(scaled)).value == 18 / 32
 
 
+@pytest.mark.parametrize("same", [1.0, 1e12, -1e12, 1e15])
+def test_a_task_on_which_nobody_parts_hides_no_other(same: float) -> None:
+    pairs = [(0.0, 1.0)] * 8 + [(same, same)]
+
+    assert chance_of_signs(alone(pairs)).value == 2 / 2**8
+
+
+def test_small_differences_of_many_large_returns_are_differences() -> None:
+    assert chance_of_signs(alone([(1e9, 1e9 + 1)] * 2_000)).value == 2 / 2**2_000
+
+
+def test_of_large_returns_flips_that_do_not_tie_are_told_apart() -> None:
+    returns = [(1e12, 1e12 + 1), (1e12, 1e12 + 2), (1e12, 1e12 + 4)]
+
+    assert chance_of_signs(alone(returns)).value == 2 / 2**3
+
+
 def test_of_many_returns_the_chance_is_near_that_of_students_test() -> None:
     differences = np.random.default_rng(5).normal(0.12, 1.0, 400)
 

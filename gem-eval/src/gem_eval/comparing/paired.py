@@ -34,6 +34,7 @@ _RESAMPLES = 9_999
 _LEAST = 2 / (_RESAMPLES + 1)  # of two sides, where no flip that was drawn is as far out
 _CELLS_AT_ONCE = 4_000_000
 _ROUNDING = 1e-12
+_ROUNDING_OF_FIGURES = 2.0**-48  # 16 units in the last place of a float: each is rounded by less
 _POWER = NormalDist().inv_cdf(0.8)
 
 
@@ -109,11 +110,12 @@ def chance_of_signs(groups: Groups) -> Chance:
     # Heavy, and only a comparison needs it.
     from scipy import stats
 
-    sums, _ = _sums_of(groups)
+    # Each group by its own figures: large ones of another task say nothing about its rounding.
+    groups = [group for group in groups if _parts(group)]
     slack = _rounding_of(groups)
-    sums = sums[np.abs(sums) > slack]
-    if not len(sums):
+    if not groups or math.isinf(slack):  # of returns too large for a sum nothing is known
         return Chance(1.0)
+    sums, _ = _sums_of(groups)
     if np.ptp(np.abs(sums)) <= slack:
         return Chance(float(stats.binomtest(int(np.sum(sums > 0)), len(sums)).pvalue))
     observed = float(sums.sum())
@@ -233,6 +235,11 @@ def _cliques(
         left = left | {name}
 
 
+def _parts(group: Sequence[Pair]) -> bool:
+    """Say whether the differences of a group come to more than rounding."""
+    return abs(math.fsum(pair.difference for pair in group)) > _rounding_of([group])
+
+
 def _rounding_of(groups: Groups) -> float:
     """Return what two sums of differences may be apart by, and yet be equal but for rounding.
 
@@ -241,7 +248,7 @@ def _rounding_of(groups: Groups) -> float:
     """
     # Not by fsum, which raises where huge returns sum to infinity: nothing is known of those.
     size = sum(abs(figure) for group in groups for pair in group for figure in pair)
-    return _ROUNDING * max(1.0, size)
+    return max(_ROUNDING, _ROUNDING_OF_FIGURES * size)
 
 
 def _sums_of(groups: Groups) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
