@@ -206,6 +206,27 @@ def test_each_agent_of_a_round_is_told_whether_its_own_action_was_refused(
     assert (in_turn.infos, infos) == (expected, expected)
 
 
+def test_what_a_wrapper_says_of_an_action_stands_before_what_the_round_says() -> None:
+    class Tired(gem.Wrapper):
+        """Says of the last action of each round that it came too late."""
+
+        all_seats = True
+
+        def step(self, action: str) -> gem.Step:
+            step = self.env.step(action)
+            if "action_errors" not in step.info:
+                return step
+            return step._replace(info={**step.info, "action_error": "late"})
+
+    zoo_env = parallel_env(Tired(Signs()))
+    zoo_env.reset(seed=1)
+
+    *_, infos = zoo_env.step({"left": "spock", "right": "spock"})
+
+    errors = {seat: info["action_error"] for seat, info in infos.items()}
+    assert errors == {"left": "invalid", "right": "late"}
+
+
 def test_where_one_of_a_round_is_asked_again_the_others_are_told_that_they_are_not() -> None:
     zoo_env = parallel_env(Bids)
     zoo_env.reset(seed=1)

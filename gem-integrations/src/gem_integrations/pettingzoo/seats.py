@@ -111,8 +111,10 @@ class Seats:
 
     def tell_own(self, infos: Mapping[str, dict[str, Any]], actor: str, step: Step) -> None:
         """Add to infos what a step says of each seat by itself; of another's it says nothing."""
-        errors = {self.names.index(actor): step.info.get("action_error")}
-        errors.update(step.info.get("action_errors", {}))  # of each seat of a round that has ended
+        errors = dict(step.info.get("action_errors", {}))  # of each seat of a round that has ended
+        own = step.info.get("action_error")
+        if own:  # a wrapper of that seat may have said it, and the round knows nothing of that
+            errors[self.names.index(actor)] = own
         for seat, error in errors.items():
             if error and self.names[seat] in infos:
                 infos[self.names[seat]]["action_error"] = error
