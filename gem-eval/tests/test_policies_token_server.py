@@ -474,7 +474,7 @@ def test_an_api_that_there_is_not_is_refused() -> None:
         TokenServer("http://127.0.0.1:1", api="tgi")
 
 
-@pytest.mark.parametrize("stop_ids", ["<end>", ["<end>"], [2, 1.5], [None]])
+@pytest.mark.parametrize("stop_ids", ["<end>", ["<end>"], [2, 1.5], [None], [True]])
 def test_what_ends_a_turn_is_named_by_ids(stop_ids: Any) -> None:
     with pytest.raises(BadArguments, match=r"stop_ids with .* in them, and they are ids"):
         TokenServer("http://127.0.0.1:1", api="sglang", stop_ids=stop_ids)

@@ -213,7 +213,8 @@ def _as_ids(stop_ids: Sequence[object]) -> list[int]:
     """Return ids of tokens. Raises BadArguments for texts, as `ChatCodec` does."""
     ids = []
     for stop_id in stop_ids:
-        if not isinstance(stop_id, Integral):
+        # True is an Integral as well, and would stand for the token 1.
+        if isinstance(stop_id, bool) or not isinstance(stop_id, Integral):
             raise BadArguments(
                 f"A TokenServer was given stop_ids with {stop_id!r:.60} in them, and they are ids "
                 "of tokens. Give those of the texts: tokenizer.convert_tokens_to_ids(text).",
