@@ -216,7 +216,12 @@ def test_what_is_given_to_go_on_is_checked_too() -> None:
             "be 'all'. Change it.",
         ),
         ({"step_timeout_s": -1.0}, "step_timeout_s=-1.0 was asked for, and it has to be greater"),
-        ({"tasks": []}, "tasks=[] was asked for, and "),
+        (
+            {"tasks": [-1]},
+            "tasks=[-1] was asked for, and it has to be greater than or equal to 0. Change it.",
+        ),
+        ({"tasks": []}, "tasks=[] cannot be evaluated: Tuple should have at least 1 item"),
+        ({"seed_range": [1]}, "seed_range=[1] cannot be evaluated: Field required. Change it."),
     ],
 )
 def test_an_option_out_of_its_range_is_told_the_range(given: dict[str, Any], rule: str) -> None:

@@ -92,6 +92,7 @@ GROWING = frozenset({"episodes", "repeats"})
 """Settings of which a run that goes on may have more."""
 
 _WILD = frozenset("*?[")
+_RULE = "Input should be"  # how pydantic begins to say what a value has to be
 
 
 # From left to right: a line-up has all that a policy has.
@@ -373,16 +374,18 @@ def _refuse_unknown(values: Mapping[str, Any]) -> None:
 def _complaint(error: ValidationError, values: Mapping[str, Any]) -> SettingsError:
     details = error.errors(include_url=False)
     name = str(details[0]["loc"][0])
-    # Pydantic speaks of an "input", which who gave an option does not know. A union has a reason
-    # for each of its types, often the same one: each is said once, in order.
-    reasons = dict.fromkeys(
-        detail["msg"].replace("Input should be", "it has to be", 1)
-        for detail in details
-        if detail["loc"][0] == name
-    )
     if name not in values or (not values[name] and name in {"envs", "policies"}):
         return SettingsError(f"An evaluation needs {name}, and none were given.", option=name)
-    return SettingsError(
-        f"{name}={_shortened(values[name])} was asked for, and {', or '.join(reasons)}. Change it.",
-        option=name,
-    )
+    # A union has a reason for each of its types, often the same one: each is said once, in order.
+    reasons = dict.fromkeys(detail["msg"] for detail in details if detail["loc"][0] == name)
+    given = f"{name}={_shortened(values[name])}"
+    # Pydantic speaks of an "input", which who gave an option does not know. What it says beside
+    # such a rule only follows from it: of [-1], whose item breaks one, that there is no item.
+    rules = [
+        reason.replace(_RULE, "it has to be", 1) for reason in reasons if reason.startswith(_RULE)
+    ]
+    if rules:
+        text = f"{given} was asked for, and {', or '.join(rules)}. Change it."
+    else:
+        text = f"{given} cannot be evaluated: {', or '.join(reasons)}. Change it."
+    return SettingsError(text, option=name)
