@@ -15,7 +15,8 @@ import gem_eval
 from gem import Request
 from gem.cli._main import main
 from gem.errors import GemError
-from gem_eval import League, LeagueError, RunStopped
+from gem_eval import League, LeagueError, RunFolderError, RunStopped
+from gem_eval.line_ups import policy_refs
 
 BEATS = {"rock": "scissors", "paper": "rock", "scissors": "paper"}
 
@@ -43,6 +44,19 @@ class Duel(gem.SeatedEnv):
 
     def sample_action(self) -> str:
         return self.sample_rng.choice(list(BEATS))
+
+
+class Race(gem.SeatedEnv):
+    """Three say a number, and earn it."""
+
+    seats = ("x", "y", "z")
+
+    def reset(self, seed: int | None = None) -> tuple[gem.Observation, dict[str, Any]]:
+        self.tell_all("A number.")
+        return self.begin(0, 1, 2)
+
+    def step_all(self, actions: Any) -> gem.Step:
+        return self.end({seat: float(text) for seat, text in actions.items()})
 
 
 class Saying:
@@ -164,18 +178,6 @@ def test_a_league_that_is_not_over_has_standings_so_far(play: Play) -> None:
 def test_more_than_two_seats_play_all_line_ups(tmp_path: Path) -> None:
     pytest.importorskip("openskill", reason="gem-eval's extra `league` is not installed")
 
-    class Race(gem.SeatedEnv):
-        """Three say a number, and earn it."""
-
-        seats = ("x", "y", "z")
-
-        def reset(self, seed: int | None = None) -> tuple[gem.Observation, dict[str, Any]]:
-            self.tell_all("A number.")
-            return self.begin(0, 1, 2)
-
-        def step_all(self, actions: Any) -> gem.Step:
-            return self.end({seat: float(text) for seat, text in actions.items()})
-
     numbers = [Saying(str(number)) for number in range(4)]
 
     found = gem_eval.league(Race, numbers, episodes=2, out=tmp_path / "race")
@@ -187,6 +189,36 @@ def test_more_than_two_seats_play_all_line_ups(tmp_path: Path) -> None:
         gem_eval.league(Race, numbers[:2])
     with pytest.raises(LeagueError, match="do not all have a seat"):
         gem_eval.league(Race, numbers, line_ups=1)
+
+
+def test_a_sampled_league_goes_on_with_the_line_ups_that_it_began_with(tmp_path: Path) -> None:
+    pytest.importorskip("openskill", reason="gem-eval's extra `league` is not installed")
+    numbers = [Saying(str(number)) for number in range(6)]
+    path = gem_eval.league(Race, numbers, line_ups=2, episodes=1, out=tmp_path / "race").path
+    begun_with = ["0 + 1 + 2", "3 + 4 + 5"]  # as a version may have drawn that draws otherwise
+    record = json.loads((path / "run.json").read_text())
+    assert [ref["name"] for ref in record["settings"]["policies"]] != begun_with
+    live = {member.name: member.live for member in policy_refs(numbers)}
+    record["settings"]["policies"] = [
+        {
+            "name": name,
+            "policies": [{"name": each, "live": live[each]} for each in name.split(" + ")],
+        }
+        for name in begun_with
+    ]
+    (path / "run.json").write_text(json.dumps(record))
+    (path / "episodes.jsonl").unlink()
+
+    resumed = gem_eval.resume_league(path, policies=numbers[::-1])
+
+    assert {episode.policy for episode in resumed.evaluation.episodes()} == set(begun_with)
+
+
+def test_a_league_does_not_go_on_with_other_policies(play: Play) -> None:
+    path = play(Saying("rock"), Saying("paper"), episodes=1).path
+
+    with pytest.raises(RunFolderError, match="it is of rock, paper, and rock, scissors were given"):
+        gem_eval.resume_league(path, policies=[Saying("rock"), Saying("scissors")])
 
 
 @pytest.mark.slow

@@ -187,12 +187,27 @@ def continued(path: str | Path, given: Mapping[str, Any]) -> Job:
     league_in(folder)
     values = dict(given)
     if "policies" in values:
-        settings = folder.record.settings
-        policies = list(_checked(values["policies"]).values())
-        # A sample is drawn as it was.
-        seats = len(settings.policies[0].members)
-        values["policies"] = line_ups_of(policies, seats, len(settings.policies))
+        values["policies"] = _line_ups_on_record(folder, _checked(values["policies"]))
     return opening.continued(path, values)
+
+
+def _line_ups_on_record(
+    folder: RunFolder, by_name: Mapping[str, PolicyLike]
+) -> list[tuple[PolicyLike, ...]]:
+    """Return the line-ups of a league with the policies that are given again, by their names.
+
+    They are not drawn again: another version may draw a sample otherwise. Raises RunFolderError
+    where these are not the league's policies.
+    """
+    settings = folder.record.settings
+    names = [member.name for member in settings.members]
+    if set(names) != set(by_name):
+        raise RunFolderError(
+            f"{folder.path} is another league: it is of {', '.join(names)}, and "
+            f"{', '.join(by_name)} were given. Give its policies, or start another with --out.",
+            path=str(folder.path),
+        )
+    return [tuple(by_name[member.name] for member in ref.members) for ref in settings.policies]
 
 
 def stood(evaluation: Evaluation, job: Job) -> League:
