@@ -351,31 +351,6 @@ def test_another_version_of_a_pack_is_told(
     assert versions == ["1.0", "1.0", "2.0", "2.0"]
 
 
-def test_an_id_that_no_pack_provides_any_more_is_refused(
-    run: Callable[..., Evaluation], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    envs = {"acme_lost:Guess": "gem.testing.envs:Guess"}
-    with monkeypatch.context() as patch:
-        patch.syspath_prepend(fake_plugin(tmp_path / "pack", "acme-lost", envs=envs))
-        registry.refresh()
-        path = run(envs="acme_lost:Guess", policies="solver", episodes=2).path
-    registry.refresh()
-    before = (path / "episodes.jsonl").read_bytes()
-
-    with pytest.raises(RunFolderError, match=r"acme_lost:Guess, which no .* acme-lost 1\.0 again"):
-        gem_eval.resume(path, episodes=4)
-    assert (path / "episodes.jsonl").read_bytes() == before
-    registry.register("acme_lost:Guess", "gem.testing.envs:Guess")
-    assert len([*gem_eval.resume(path, episodes=4).episodes()]) == 4
-
-
-def test_a_spec_of_no_pack_goes_on_by_its_target(run: Callable[..., Evaluation]) -> None:
-    spec = EnvSpec(id="game:NoPackHasThis", target="gem.testing.envs:Guess")
-    path = run(envs=spec, policies="solver", episodes=2).path
-
-    assert len([*gem_eval.resume(path, episodes=4).episodes()]) == 4
-
-
 CAPITALS = """
 from pathlib import Path
 

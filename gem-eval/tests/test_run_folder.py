@@ -49,9 +49,11 @@ def test_what_is_written_says_what_was_run_by_what_and_when(
 
     plain = written(folder)
     assert list(plain) == [
-        *("format", "command", "created", "versions", "settings", "total", "digest", "branch"),
+        *("format", "command", "created", "versions", "packs", "settings", "total", "digest"),
+        "branch",
     ]
     assert (plain["format"], plain["command"], plain["total"]) == (1, ["gem-env", "eval"], 7)
+    assert plain["packs"].keys() == {"tiny:Guess"}
     assert plain["settings"] == settings.model_dump(mode="json")
     assert len(plain["created"]) == len("2026-01-31T00:00:00+00:00")
     assert before <= datetime.fromisoformat(plain["created"]) <= datetime.now(timezone.utc)

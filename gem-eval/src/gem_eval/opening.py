@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gem.errors import GemError
-from gem.registry import owner, registration
+from gem.registry import provider, registration
 from gem.rollouts import PlannedEpisode, check_rollout
 from gem_eval.branching.origin import Origin
 from gem_eval.branching.reading import origin_in
@@ -120,19 +120,19 @@ def _refuse_lost(folder: RunFolder) -> None:
     """Refuse ids that a pack provided when the run began, and that none provides now.
 
     The record has their targets too, and could play what is there by now under the same name. An
-    id that no pack ever provided is played by its target.
+    id that no pack ever provided is played by its target, and so is one of which an older record
+    does not say who provided it.
     """
-    settings = folder.record.settings
-    now = versions_of(settings.envs, settings.env_kwargs)
-    packs = [
-        f"{name} {version}"
-        for name, version in folder.record.versions.items()
-        if name not in {"python", "gem-eval", *now} and not version.startswith("sha256:")
-    ]
-    ids = [spec.id for spec in settings.envs if not (owner(spec.id) or registration(spec.id))]
-    if packs and ids:
+    then = folder.record.packs
+    lost = {
+        spec.id: then[spec.id]
+        for spec in folder.record.settings.envs
+        if spec.id in then and provider("envs", spec.id) is None and registration(spec.id) is None
+    }
+    if lost:
+        packs = dict.fromkeys(lost.values())
         raise RunFolderError(
-            f"{folder.path} is of {', '.join(ids)}, which no installed pack provides any more. "
+            f"{folder.path} is of {', '.join(lost)}, which no installed pack provides any more. "
             f"Install {' and '.join(packs)} again, or start a new run with --out.",
             path=str(folder.path),
         )

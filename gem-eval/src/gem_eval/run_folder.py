@@ -30,7 +30,7 @@ from gem_eval.leagues.record import LeagueRecord
 from gem_eval.settings import FREE, Settings
 from gem_eval.training_folder import is_training_folder
 from gem_eval.variance.record import NoiseRecord
-from gem_eval.versions import versions_of
+from gem_eval.versions import packs_of, versions_of
 
 __all__ = ["RunFolder", "RunRecord"]
 
@@ -42,11 +42,12 @@ _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSY
 class RunRecord(BaseModel):
     """What `run.json` holds.
 
-    `total` counts the episodes of all policies. `digest` is of those settings that decide what an
-    episode is: where they no longer fit it, somebody has edited them. Both are None in the record
-    of a version that kept none. `branch` says where a run branches from, None for any other,
-    `league` that its line-ups are those of a league, and `noise` that its repeats cross the seeds
-    of two players.
+    `packs` says by id which pack provided an environment when the run began, with its version. One
+    of no pack is not there, and none is in the record of a version that kept none. `total` counts
+    the episodes of all policies. `digest` is of those settings that decide what an episode is:
+    where they no longer fit it, somebody has edited them. Both are None in the record of a version
+    that kept none. `branch` says where a run branches from, None for any other, `league` that its
+    line-ups are those of a league, and `noise` that its repeats cross the seeds of two players.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -55,6 +56,7 @@ class RunRecord(BaseModel):
     command: tuple[str, ...]
     created: str
     versions: Mapping[str, str]
+    packs: Mapping[str, str] = {}
     settings: Settings
     total: int | None = None
     digest: str | None = None
@@ -71,6 +73,8 @@ class RunRecord(BaseModel):
     def _without_what_it_is_not(self, dump: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         # The record of any other run is as older versions write it.
         plain = dump(self)
+        if not self.packs:
+            del plain["packs"]
         if self.league is None:
             del plain["league"]
         if self.noise is None:
@@ -326,6 +330,7 @@ def _record(
         command=tuple(map(_text, command)),
         created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         versions={"python": python, "gem-eval": __version__, **played},
+        packs=packs_of(settings.envs),
         settings=settings,
         total=total,
         digest=_digest_of(settings, branch, noise),

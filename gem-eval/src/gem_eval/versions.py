@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from gem.registry import versions
+from gem.registry import owner, versions
 from gem.specs import EnvSpec
 
-__all__ = ["versions_of"]
+__all__ = ["packs_of", "versions_of"]
 
 _DATA = "data"  # the argument by which a gem.DatasetEnv has its table
 _DIGITS = 16  # of a digest, as many as that of a file with an environment has
@@ -33,6 +33,17 @@ def versions_of(envs: Iterable[EnvSpec], env_kwargs: Mapping[str, Any]) -> dict[
             if digest is not None:
                 found[data] = digest
     return found
+
+
+def packs_of(envs: Iterable[EnvSpec]) -> dict[str, str]:
+    """Return which pack provides an environment, as "acme-words 1.0", by id.
+
+    Those that this process registered and those that are in no pack are not among them.
+    """
+    records = {spec.id: owner(spec.id) for spec in envs}
+    return {
+        id: f"{record.distribution} {record.version}" for id, record in records.items() if record
+    }
 
 
 def _digest(path: str) -> str | None:
