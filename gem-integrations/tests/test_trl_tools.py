@@ -127,6 +127,29 @@ def test_a_method_says_what_the_schema_says() -> None:
     assert (parameters["depth"].default, parameters["rest"].default) == (1, None)
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": []},
+        {"type": {}},
+        {"type": {"string": True}},
+        {"type": [[]]},
+        {"type": ["string", {}]},
+        {"type": None},
+        {"anyOf": []},
+        {"anyOf": [{"type": []}, {"type": "string"}]},
+    ],
+)
+def test_an_argument_whose_schema_names_no_type_may_be_anything(schema: dict[str, Any]) -> None:
+    described = {"type": "object", "properties": {"place": schema}}
+    tool = {"type": "function", "function": {"name": "look", "parameters": described}}
+    env = gem.register("test:Untyped", type("Untyped", (Counted,), {"tools": (tool,)})).id
+
+    made: Any = environment(env)
+
+    assert get_type_hints(made.look) == {"place": Any, "return": str}
+
+
 def test_public_methods_are_the_tools_and_no_more() -> None:
     public = {name for name in dir(environment(COUNTED)) if not name.startswith("_")}
 

@@ -259,14 +259,21 @@ def _hint(schema: Any) -> Any:
         return Any
     types = schema.get("type", "")
     if isinstance(types, list):  # any of several, most often one and null
-        return Union[tuple(_hint({**schema, "type": one}) for one in types)]
+        return _any_of([{**schema, "type": one} for one in types])
     if "enum" in schema:
         return Literal[tuple(schema["enum"])]
     if "anyOf" in schema:
-        return Union[tuple(map(_hint, schema["anyOf"]))]
+        return _any_of(schema["anyOf"])
     if types == "array":
         return list[_hint(schema["items"])] if "items" in schema else list  # type: ignore[misc]
-    return _TYPES.get(types, Any)
+    # An environment may be sloppy, and a type that is no word describes nothing.
+    return _TYPES.get(types, Any) if isinstance(types, str) else Any
+
+
+def _any_of(schemas: Sequence[Any]) -> Any:
+    """Return the type of what fits one of some schemas, Any where there are none."""
+    hints = tuple(map(_hint, schemas))
+    return Union[hints] if hints and Any not in hints else Any
 
 
 def _docstring(description: str, properties: Mapping[str, Any]) -> str:
