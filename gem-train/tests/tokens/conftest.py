@@ -25,6 +25,7 @@ END = {
     "qwen3": "<|im_end|>",
     "qwen3_5_think": "<|im_end|>",
     "qwen3_instruct_2507": "<|im_end|>",
+    "qwen3_training": "<|im_end|>",
 }
 """What ends a turn, by the name of the template."""
 
@@ -71,7 +72,7 @@ LEADING = ["llama2", "mistral_v1", "mistral_v3"]
 """Those that put a space before what was said, and none where the model is to speak."""
 
 REWRITING = sorted({*END} - {*APPENDING})
-"""Those that always show it otherwise: they open with reasoning, and drop it later."""
+"""Those that always show it otherwise: they open with reasoning, and drop it later, or add some."""
 
 OTHERS = [
     "<|observation|>",

@@ -42,3 +42,20 @@ def user(*texts: str) -> list[Message]:
 def shown(tokenizer: Any, messages: Sequence[Message]) -> str:
     chat = [{"role": each.role, "content": each.text} for each in messages]
     return str(tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True))
+
+
+class Bytes:
+    """A tokenizer of bytes without an end, which has what is documented and no more."""
+
+    eos_token_id: int | None = None
+    all_special_ids: list[int] = []  # noqa: RUF012 - never changed
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool) -> str:
+        return bytes(token_ids).decode()
+
+    def apply_chat_template(self, conversation: Any, **options: Any) -> str:
+        said = [f"{each['role']}: {each['content']}\n" for each in conversation]
+        return "".join([*said, "assistant: " if options["add_generation_prompt"] else ""])

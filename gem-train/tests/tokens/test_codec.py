@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from gem.content import TextPart
 from gem.errors import BadArguments
 from gem.tokens import ChatCodec
 
-from .conversations import HELLO, SYSTEM, play, shown, user
+from .conversations import HELLO, SYSTEM, Bytes, play, shown, user
 
 THOUGHT = "<think>\nWhat now?\n</think>\n\nThis."
 MOVING = (
@@ -39,6 +39,8 @@ LATE = (
     "{% if add_generation_prompt %}assistant: {% endif %}"
 )
 """Begins otherwise where a tool spoke last."""
+
+LATE_AND_AS_LONG = LATE.replace("{% endif %}", "{% else %}No tools so far.{% endif %}", 1)
 
 
 TURNS = [("One.", user("Two?")), ("", user("And?")), ("Three\nfour", user("Five?"))]
@@ -150,8 +152,11 @@ def test_all_that_was_said_since_a_user_spoke_is_compared(
     assert tokenizer.decode(ids) == shown(tokenizer, messages)
 
 
-def test_a_beginning_that_depends_on_the_end_is_a_rewrite(tokenizer_of: Callable[..., Any]) -> None:
-    codec = ChatCodec(tokenizer_of("late", LATE))
+@pytest.mark.parametrize("template", [LATE, LATE_AND_AS_LONG])
+def test_a_beginning_that_depends_on_the_end_is_a_rewrite(
+    template: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    codec = ChatCodec(tokenizer_of("late", template))
 
     still, _ = play(codec, [HELLO], [("Yes.", user("And?"))])
     changed, _ = play(codec, [HELLO], [("Yes.", [Message("tool", "42", call_id="c1")])])
@@ -160,21 +165,7 @@ def test_a_beginning_that_depends_on_the_end_is_a_rewrite(tokenizer_of: Callable
     assert changed is None
 
 
-def test_a_tokenizer_may_have_no_end(tokenizer_of: Callable[..., Any]) -> None:
-    class Bytes:
-        eos_token_id: int | None = None
-        all_special_ids: list[int] = []  # noqa: RUF012 - never changed
-
-        def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
-            return list(text.encode())
-
-        def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool) -> str:
-            return bytes(token_ids).decode()
-
-        def apply_chat_template(self, conversation: Any, **options: Any) -> str:
-            said = [f"{each['role']}: {each['content']}\n" for each in conversation]
-            return "".join([*said, "assistant: " if options["add_generation_prompt"] else ""])
-
+def test_a_tokenizer_may_have_no_end() -> None:
     codec = ChatCodec(Bytes())
 
     ids, _ = play(codec, [HELLO], [("Yes.", user("And?"))])
@@ -291,6 +282,22 @@ def test_a_template_that_refuses_an_empty_answer_is_shown_it(
     assert opened("") == opened("zxz").replace("zxz", "")
 
 
+@pytest.mark.parametrize("said", ["Why zqxj7?", "zqxj7", "zqxj7zqxj7zqxj7"])
+@pytest.mark.parametrize("name", ["mistral_v3", "mistral_nemo"])
+def test_with_an_empty_answer_all_that_others_say_is_shown(
+    name: str, said: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(name)
+    messages = [HELLO, Message("assistant", ""), *user(said)]
+    function = {"name": "look", "description": "zqxj7" * 9, "parameters": {"type": "object"}}
+    tools = [{"type": "function", "function": function}]
+
+    opened = tokenizer.decode(ChatCodec(tokenizer).opening(messages, tools))
+
+    assert said in opened.partition("</s>")[2]
+    assert opened.count("zqxj7") == 9 + said.count("zqxj7")
+
+
 def test_the_end_of_a_turn_is_not_part_of_its_text(tokenizer_of: Callable[..., Any]) -> None:
     tokenizer = tokenizer_of("qwen3")
     codec = ChatCodec(tokenizer)
@@ -311,6 +318,15 @@ def test_what_the_model_said_keeps_its_spaces(tokenizer_of: Callable[..., Any]) 
 
     assert tokenizer.decode(codec.encode(said)) != said
     assert codec.text(codec.encode(said)) == codec.decode(codec.encode(said)) == said
+
+
+def test_a_tokenizer_is_asked_for_what_is_documented_alone() -> None:
+    class Plain(Bytes):
+        clean_up_tokenization_spaces = False
+
+    codec = ChatCodec(Plain())
+
+    assert codec.decode(codec.encode("[1 , 2]")) == "[1 , 2]"
 
 
 def test_other_tokens_may_end_a_turn(tokenizer_of: Callable[..., Any]) -> None:

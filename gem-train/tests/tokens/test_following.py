@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from gem import Message
 from gem.tokens import ChatCodec, OnRewrite
 
-from .conversations import HELLO, play, shown, user
+from .conversations import HELLO, Bytes, play, shown, user
 
 UNCLOSED = (
     "{% for m in messages %}{{ m.role }}: {{ m.content }}"
@@ -242,6 +242,19 @@ def test_a_result_may_hold_what_templates_are_tried_with(
     assert tokenizer.decode(ids) == tokenizer.decode(codec.opening(messages, TOOLS))
 
 
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_what_comes_back_may_hold_the_mark_any_number_of_times(
+    role: Literal["user", "tool"], tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of("qwen3")
+    codec = ChatCodec(tokenizer)
+    told = [Message(role, "zqxj7" * 20_000, call_id="c1" if role == "tool" else None)]
+
+    ids, messages = play(codec, [HELLO], [("One.", told), ("", told), ("Two.", user("And?"))])
+
+    assert ids == codec.opening(messages)
+
+
 def test_a_user_may_say_what_templates_are_tried_with(tokenizer_of: Callable[..., Any]) -> None:
     tokenizer = tokenizer_of("qwen3")
     codec = ChatCodec(tokenizer, on_rewrite="keep")
@@ -252,3 +265,199 @@ def test_a_user_may_say_what_templates_are_tried_with(tokenizer_of: Callable[...
 
     assert added is not None
     assert "user\nWhy zqxj7?<|im_end|>" in tokenizer.decode(added)
+
+
+BEGUN_ALIKE = {
+    "glm4moe": ["\n<think>", "\n"],
+    "gptoss": ["<", "<|channel|>"],
+    "qwen3_training": ["<", "<think>", "<think>\n"],
+}
+"""Answers with which begins what a template writes before them."""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [(name, said) for name in BEGUN_ALIKE for said in BEGUN_ALIKE[name]]
+)
+def test_an_answer_is_not_taken_for_the_beginning_of_what_the_template_writes(
+    name: str, said: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of(name)
+    messages = [HELLO, Message("assistant", said), *user("And?")]
+    codecs = {way: ChatCodec(tokenizer, on_rewrite=way) for way in ("split", "keep")}
+    answer_ids = [*codecs["keep"].encode(said), min(codecs["keep"].stop_ids)]
+
+    assert codecs["split"].following(messages, 1, 1, answer_ids) is None
+    kept = codecs["keep"].following(messages, 1, 1, answer_ids)
+    assert tokenizer.decode(kept).count("think") <= 1
+    assert "channel" not in tokenizer.decode(kept)
+
+
+@pytest.mark.parametrize("said", ["Yes.", "<think>\nSo.\n</think>\n\nYes."])
+def test_an_empty_thought_before_the_last_answer_is_a_rewrite(
+    said: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of("qwen3_training")
+    codec = ChatCodec(tokenizer)
+
+    ids, _ = with_results(codec, ["<think>\nHm.\n</think>\n\nCall.", said])
+
+    assert (ids is None) == (said == "Yes.")
+
+
+TRIMMING = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}: {{ m.content.strip() }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant: {% endif %}"
+)
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_trimmed_answer_between_results_is_no_rewrite(
+    place: int, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of("trimming", TRIMMING)
+    codec = ChatCodec(tokenizer)
+    said = ["One.", "Two.", "Three.", "Four."]
+    said[place] = "  x "
+    turns = [(text, [Message("tool", "42", call_id="c1")]) for text in said[:-1]]
+
+    ids, messages = play(codec, [HELLO], [*turns, (said[-1], user("And?"))])
+
+    assert ids is not None
+    trimmed = tokenizer.decode(codec.opening(messages))
+    assert tokenizer.decode(ids) == trimmed.replace("x</s>", "  x </s>")
+
+
+@pytest.mark.parametrize("said", ["Yes.", "Yes.\n"])
+def test_white_space_that_a_template_trims_and_writes_is_not_written_twice(
+    said: str, tokenizer_of: Callable[..., Any]
+) -> None:
+    tokenizer = tokenizer_of("lines", TRIMMING.replace("</s>", "\n</s>"))
+    codec = ChatCodec(tokenizer)
+
+    ids, messages = play(codec, [HELLO], [(said, user("Two?")), ("Three.", user("Four?"))])
+
+    assert ids == codec.opening(messages)
+
+
+OPENED = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}: "
+    "{% if '</think>' in m.content %}<think>{% endif %}{{ m.content }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant: <think>{% endif %}"
+)
+"""Opens with reasoning, and keeps it where there is some."""
+
+
+def test_what_a_template_puts_into_the_mouth_of_the_model_may_stay(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    codec = ChatCodec(tokenizer_of("opened", OPENED))
+    result = [Message("tool", "42", call_id="c1")]
+
+    said = [f"Hm.</think>{number}" for number in range(3)]
+
+    ids, messages = play(
+        codec, [HELLO], [(said[0], result), (said[1], result), (said[2], user("And?"))]
+    )
+
+    assert ids == codec.opening(messages)
+
+
+FORGETTING = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}: "
+    "{{ m.content.split('</think>')[-1] if loop.revindex > 3 else m.content }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant: {% endif %}"
+)
+"""Drops the reasoning of all but the last messages, whoever speaks."""
+
+
+@pytest.mark.parametrize("place", [None, 0, 1, 2])
+def test_what_was_dropped_before_the_last_answer_is_a_rewrite(
+    place: int | None, tokenizer_of: Callable[..., Any]
+) -> None:
+    codec = ChatCodec(tokenizer_of("forgetting", FORGETTING))
+    said = ["One.", "Two.", "Three.", "Four."]
+    if place is not None:
+        said[place] = "<think>Hm.</think>Yes."
+    turns = [(text, [Message("tool", "42", call_id="c1")]) for text in said[:-1]]
+
+    ids, _ = play(codec, [HELLO], [*turns, (said[-1], user("And?"))])
+
+    assert (ids is None) == (place is not None)
+
+
+NOT_TWICE = (
+    "{% set ns = namespace(said='') %}{% for m in messages %}"
+    "{% if m.role != 'assistant' or m.content != ns.said %}"
+    "<|im_start|>{{ m.role }}: {{ m.content }}</s>{% endif %}"
+    "{% if m.role == 'assistant' %}{% set ns.said = m.content %}{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant: {% endif %}"
+)
+"""Drops an answer that is the same as the one before it."""
+
+
+@pytest.mark.parametrize(
+    ("said", "is_rewrite"),
+    [
+        (["One.", "Two.", "Three."], False),
+        (["One.", "Two.", "One."], False),
+        (["One.", "One.", "Two."], True),
+        (["Zero.", "One.", "One.", "Two."], True),
+        (["One.", "Two.", "Two."], True),
+    ],
+)
+def test_an_answer_that_is_dropped_is_not_taken_for_one_that_is_the_same(
+    said: list[str], is_rewrite: bool, tokenizer_of: Callable[..., Any]
+) -> None:
+    codec = ChatCodec(tokenizer_of("not_twice", NOT_TWICE))
+    *called, last = said
+    turns = [(text, [Message("tool", "42", call_id="c1")]) for text in called]
+
+    ids, _ = play(codec, [HELLO], [*turns, (last, user("And?"))])
+
+    assert (ids is None) == is_rewrite
+
+
+CUT = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}: "
+    "{{ m.content.split('|')[0] if m.role == 'assistant' and messages[-1].role == 'user' "
+    "else m.content }}|</s>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant: {% endif %}"
+)
+"""Cuts answers once a user speaks, and writes what it cut at behind each."""
+
+
+@pytest.mark.parametrize("earlier", [[], ["One."]])
+def test_an_answer_ends_where_the_same_follows_it_as_follows_any(
+    earlier: list[str], tokenizer_of: Callable[..., Any]
+) -> None:
+    codec = ChatCodec(tokenizer_of("cut", CUT))
+
+    whole, _ = with_results(codec, [*earlier, "Two."])
+    cut, _ = with_results(codec, [*earlier, "Two.|"])
+
+    assert whole is not None
+    assert cut is None
+
+
+class Dated(Bytes):
+    """Begins with the date: it is the first some times more, and then the second."""
+
+    times_left = 1_000
+
+    def apply_chat_template(self, conversation: Any, **options: Any) -> str:
+        self.times_left -= 1
+        date = "the first" if self.times_left >= 0 else "the second"
+        return f"{date}\n{super().apply_chat_template(conversation, **options)}"
+
+
+@pytest.mark.parametrize("times_left", range(10))
+def test_a_date_may_change_while_a_template_is_tried(times_left: int) -> None:
+    tokenizer = Dated()
+    codec = ChatCodec(tokenizer, on_rewrite="refuse")
+    messages = [HELLO, Message("assistant", "Yes."), *user("And?")]
+
+    tokenizer.times_left = times_left
+    first = codec.following(messages, 1, 1, codec.encode("Yes."))
+    second = codec.following(messages, 1, 1, codec.encode("Yes."))
+
+    assert first == second == codec.encode("\nuser: And?\nassistant: ")

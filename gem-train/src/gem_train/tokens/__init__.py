@@ -7,9 +7,10 @@ tokens that the environment's turn adds, and `Trajectory` is an episode as token
 from __future__ import annotations
 
 from gem_train.tokens._calling import JSON_IN_TAGS, Calling, Chat, how_to_call, in_tags
-from gem_train.tokens._codec import ChatCodec, OnRewrite, Tokenizer
+from gem_train.tokens._codec import ChatCodec, OnRewrite
 from gem_train.tokens._context import Codec, TokenContext, TokenTerms
 from gem_train.tokens._policy import Sample, Sampled, TokenPolicy
+from gem_train.tokens._tokenizer import Tokenizer
 from gem_train.tokens._trajectory import Segment, TokenSequence, Trajectory, TurnSample
 
 __all__ = [

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import chain, groupby, takewhile
 from numbers import Integral
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 from gem.content import Message, TextPart, normalise_text
 from gem.errors import BadArguments, in_one_line
@@ -26,27 +26,15 @@ from gem_train.tokens._calling import (
     how_to_call,
     in_tags,
 )
-from gem_train.tokens._surroundings import MARK, Base, are_before, base_of, end_of
+from gem_train.tokens._surroundings import MARK, Base, are_shown, base_of, end_of
+from gem_train.tokens._tokenizer import Tokenizer, decoding, special_ids
 
-__all__ = ["ChatCodec", "Tokenizer"]
+__all__ = ["ChatCodec"]
 
 OnRewrite = Literal["split", "refuse", "keep"]
 
 _MOST_CLOSING = 8
 """How many tokens into what follows an answer the one is looked for that closes its turn."""
-
-
-class Tokenizer(Protocol):
-    """What is asked of a tokenizer: those of `transformers` have it, where there is a template."""
-
-    eos_token_id: int | None
-    all_special_ids: list[int]
-
-    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
-
-    def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool) -> str: ...
-
-    def apply_chat_template(self, conversation: Chat, **options: Any) -> str: ...
 
 
 class ChatCodec:
@@ -87,8 +75,8 @@ class ChatCodec:
         self.on_rewrite: OnRewrite = on_rewrite
         self._tokenizer = tokenizer
         self._options = dict(template_options or {})
-        self._special = _special_ids(tokenizer)
-        self._decoding = _decoding(tokenizer)
+        self._special = special_ids(tokenizer)
+        self._decoding = decoding(tokenizer)
         self._bases: dict[tuple[Any, ...], Base] = {}
         self._tool_format = tool_format
         # The tokens that close the model's turn, if any do, by the role of what follows.
@@ -166,12 +154,14 @@ class ChatCodec:
         try:
             return self._render(chat, tools, opens=True)
         except BadArguments:
+            # Users and tools may say the mark too, but nowhere as often as this.
+            mark = MARK * (repr([*chat, *tools]).count(MARK) + 1)
             marked = [
-                {**message, "content": MARK} if _is_empty(message) else message for message in chat
+                {**message, "content": mark} if _is_empty(message) else message for message in chat
             ]
             if marked == chat:
                 raise
-            return self._render(marked, tools, opens=True).replace(MARK, "")
+            return self._render(marked, tools, opens=True).replace(mark, "")
 
     def following(
         self,
@@ -336,8 +326,8 @@ class ChatCodec:
         """Return what the template writes after the last answer, None where it rewrites history.
 
         `answers` is the last answer, with those before it, and what came between, if a template
-        may show them anew. They are looked for in what the template writes, in their order: one
-        that is not there as the model gave it was rewritten.
+        may show them anew. The last is to stand where the template let the model speak, behind the
+        same text: some put an empty `<think>` there. Those before it are looked for in that text.
         """
         if base.head is None:
             return None
@@ -346,24 +336,27 @@ class ChatCodec:
             # An empty answer would be found anywhere, and of nothing, nothing can be rewritten.
             contents[-1] = MARK
             answers = _with_last(answers, MARK)
+        *earlier, last = (base.opener + content for content in contents)
+        head = base.head
+        if earlier:
+            opened = self._render([*base.chat, *answers[:-1]], base.tools, opens=True)
+            if not are_shown(earlier, opened, len(base.head), base.lead):
+                return None
+            head = opened.removesuffix(base.opener)
         rendered = self._render([*base.chat, *answers, *added], base.tools, opens=True)
-        if not rendered.startswith(base.head):
+        if not rendered.startswith(head):
             return None
-        first, *later = (base.opener + content for content in contents)
-        # The first stands right behind the head.
-        at = end_of(rendered, first, len(base.head), base.lead)
-        if at is None or not later:
-            return None if at is None else rendered[at:]
-        # The last is not looked for by what it says: a result, or the name of a role, may say that
-        # before it. What follows it is what follows a mark in its place.
-        mark = MARK
-        while mark in rendered:  # a result may be of any text, this file's too
-            mark += MARK
+        at = end_of(rendered, last, len(head), base.lead)
+        if at is None:
+            return None
+        # What the template wrote may only begin with what the model said. It ends where that ends
+        # if the same follows a mark in its place, but for the white space that a template trims.
         marked = self._render(
-            [*base.chat, *_with_last(answers, mark), *added], base.tools, opens=True
+            [*base.chat, *_with_last(answers, MARK), *added], base.tools, opens=True
         )
-        tail = marked.partition(mark)[2]
-        return tail if are_before(tail, rendered, later, at) else None
+        # The first one behind the head: users and tools may say the mark too.
+        tail = marked[len(head) :].partition(MARK)[2]
+        return rendered[at:] if rendered[at:].strip() == tail.strip() else None
 
     def _base(self, messages: Sequence[Message], tools: Tools) -> Base:
         """Return the smallest conversation to render turns after, found once for each kind.
@@ -374,9 +367,14 @@ class ChatCodec:
         every_role = (message.role for message in messages)
         roles = list(takewhile(lambda role: role != "assistant", every_role))
         key = (tuple(roles), bool(tools))
-        if key not in self._bases:
-            self._bases[key] = self._probed(roles, tools)
-        return self._bases[key]
+        base = self._bases.get(key)  # once: another thread may clear them at any time
+        if base is None:
+            base = self._probed(roles, tools)
+            if base.head is None:
+                # The date that a template shows may have changed in between: it has not again.
+                base = self._probed(roles, tools)
+            self._bases[key] = base
+        return base
 
     def _is_of_before(self, base: Base) -> bool:
         """Say whether the template now begins otherwise: some show the date, and it has changed."""
@@ -454,23 +452,6 @@ def _is_empty(message: Mapping[str, Any]) -> bool:
 def _without_system(chat: Chat) -> Chat:
     """Leave out what some templates would write again with what the user says last."""
     return [message for message in chat if message["role"] != "system"] or chat
-
-
-def _special_ids(tokenizer: Tokenizer) -> frozenset[int]:
-    added: Mapping[int, Any] = getattr(tokenizer, "added_tokens_decoder", {})
-    special = [id for id, token in added.items() if getattr(token, "special", False)]
-    return frozenset([*tokenizer.all_special_ids, *special])
-
-
-def _decoding(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return how a tokenizer is to decode what the model said: as it was said."""
-    # Special tokens are kept: some formats write calls of tools with them.
-    decoding = {"skip_special_tokens": False}
-    if hasattr(tokenizer, "clean_up_tokenization_spaces"):
-        # The tokenizers of Llama 3 ask for it, and `transformers` 4 then takes spaces out of text:
-        # "[1 , 2]" would be "[1, 2]".
-        decoding["clean_up_tokenization_spaces"] = False
-    return decoding
 
 
 def _as_ids(stop_ids: Iterable[object]) -> list[int]:

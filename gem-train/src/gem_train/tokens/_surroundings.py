@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gem_train.tokens._calling import Chat, Tools
 
-__all__ = ["MARK", "Base", "are_before", "base_of", "end_of"]
+__all__ = ["MARK", "Base", "are_shown", "base_of", "end_of"]
 
 MARK = "zqxj7"
 """Stands for an answer of the model where a template is tried. It is in no template."""
@@ -57,18 +57,19 @@ def end_of(rendered: str, answer: str, at: int, lead: str) -> int | None:
     return None
 
 
-def are_before(tail: str, rendered: str, answers: Sequence[str], at: int) -> bool:
-    """Say whether answers stand in what a template wrote, from `at` on, the last before the tail.
+def are_shown(answers: Sequence[str], rendered: str, at: int, lead: str) -> bool:
+    """Say whether answers stand in what a template wrote, in their order, the first at a place.
 
-    They stand in their order. Between them anything may stand: the results of tools, and what opens
-    the model's next message. Templates may trim an answer.
+    Between them anything may stand: the results of tools, and what opens the model's next message.
+    Templates may trim an answer. `lead` is what may stand before the first.
     """
-    *earlier, last = answers
-    end = len(rendered) - len(tail)
-    for answer in earlier:
-        place = rendered.find(answer.strip(), at, end)
+    first, *others = answers
+    end = end_of(rendered, first, at, lead)
+    if end is None:
+        return False
+    for answer in others:
+        place = rendered.find(answer.strip(), end)
         if place < 0:
             return False
-        at = place + len(answer.strip())
-    is_last = any(rendered.endswith(wanted, at, end) for wanted in (last, last.strip()))
-    return is_last and rendered.endswith(tail)
+        end = place + len(answer.strip())
+    return True
