@@ -17,6 +17,7 @@ from gem_envs_math.grading.comparing.equations import (
 from gem_envs_math.grading.comparing.freely_named import is_of_itself
 from gem_envs_math.grading.comparing.labels import are_other_labels
 from gem_envs_math.grading.comparing.lists import (
+    are_over_several,
     brackets,
     is_point_and_values,
     is_position,
@@ -104,8 +105,8 @@ class Comparer:
 
     def _groups(self, a: Group, b: Group) -> Truth:
         for one, other in ((a, b), (b, a)):
-            is_system = names_of(one) or any(map(_is_inequality, one.items))
-            is_other = other.closer != "or" and is_system
+            is_choice = are_over_several(one.items) or any(map(_is_inequality, one.items))
+            is_other = other.closer != "or" and is_choice
             if one.closer == "or" and (other.opener or is_other):
                 # x=1 or y=2 is neither the point (1,2) nor a set; it and a=0 or b>1 are no system.
                 return False

@@ -19,6 +19,7 @@ from gem_envs_math.grading.reading.shapes import (
 from gem_envs_math.grading.text.names import split_letters
 
 __all__ = [
+    "are_over_several",
     "brackets",
     "is_point_and_values",
     "is_position",
@@ -29,6 +30,22 @@ __all__ = [
 ]
 
 _CHOICES = frozenset("ABCDEFGHabcdefgh")
+_CONSTANTS = frozenset(("e", "i", "\\pi"))
+
+
+def are_over_several(items: Sequence[Shape]) -> bool:
+    """Whether equations and inequalities are about several symbols in all: `2x=1, 3y=2`.
+
+    What has a name is about that alone: `x=a, x=b` are values of x, and so are `x_1=a, x_2=b`.
+    """
+    symbols: set[str] = set()
+    for item in items:
+        if isinstance(item, Named):
+            symbols.add(item.name.partition("_")[0])
+        elif isinstance(item, Relation):
+            tokens = split_letters(token for side in item.sides for token in side)
+            symbols.update(token.text for token in tokens if token.kind == "symbol")
+    return len(symbols - _CONSTANTS) > 1
 
 
 def brackets(group: Group) -> str:

@@ -6,6 +6,7 @@ Knows nothing about the answer that it will be compared with.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, islice
 
 from gem_envs_math.grading.limits import ITEMS, TooDeep, TooLarge, Undefined, Unread
 from gem_envs_math.grading.reading.conditions import joined, without_bars
@@ -23,6 +24,7 @@ from gem_envs_math.grading.reading.items import (
     all_named,
     are_of_several,
     is_letter_in_text,
+    names_of,
 )
 from gem_envs_math.grading.reading.lettered import read_lettered
 from gem_envs_math.grading.reading.naming import expression_name, name_of, unbraced
@@ -193,7 +195,8 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
     has_or = any(token.text in _ORS for token in tokens)
     if has_or and all(is_letter_in_text(item) for item in items):
         raise Unread("one choice or another is no list of choices")
-    shapes = without_reals(all_named(_items(items)))
+    pieces = _pieces(items)
+    shapes = without_reals(all_named(_together(pieces)))
     remaining = left_out(shapes)
     if remaining is not None:
         return remaining
@@ -211,7 +214,22 @@ def _list(parts: list[Tokens], tokens: Tokens) -> Shape:
         if together is not None:
             return together
     is_or = has_or and (are_of_several(shapes) or len(relations) > 0)
-    return Group("", "or" if is_or else "", shapes)
+    return Group("", "or" if is_or and not _are_solutions(pieces, tokens) else "", shapes)
+
+
+def _are_solutions(pieces: list[tuple[Shape, ...]], tokens: Tokens) -> bool:
+    r"""Whether alternatives name the same symbols: `x=2,y=1 \text{ or } x=1,y=2` are two points.
+
+    Without the commas, `x=2 \text{ or } y=1 \text{ or } ...`, nothing says what goes together.
+    """
+    alternatives = split(tokens, _ORS)
+    remaining = iter(pieces)
+    names: set[frozenset[str]] = set()
+    for alternative in alternatives:
+        count = sum(bool(part) for part in split(alternative, _COMMAS))
+        shapes = chain.from_iterable(islice(remaining, count))
+        names.add(frozenset(names_of(Group("", "", tuple(shapes)))))
+    return len(alternatives) > len(names) == 1 and frozenset() not in names
 
 
 def _is_letter(tokens: Tokens) -> bool:
@@ -232,14 +250,23 @@ def _union(parts: list[Tokens], tokens: Tokens) -> Unions | Group | None:
 
 
 def _items(items: list[Tokens]) -> tuple[Shape, ...]:
+    return _together(_pieces(items))
+
+
+def _pieces(items: list[Tokens]) -> list[tuple[Shape, ...]]:
+    r"""Read what each item stands for: `x=y=0` and `x=\pm1` are two shapes."""
     if len(items) > ITEMS:
         raise TooDeep(f"more than {ITEMS} items")
-    shapes: list[Shape] = []
+    pieces: list[tuple[Shape, ...]] = []
     for item in items:
         shape = _part(trimmed(item))
         is_bare = isinstance(shape, Group) and not shape.opener
-        shapes.extend(shape.items if isinstance(shape, Group) and is_bare else [shape])
-    return with_items_for_dots(tuple(shapes))
+        pieces.append(shape.items if isinstance(shape, Group) and is_bare else (shape,))
+    return pieces
+
+
+def _together(pieces: list[tuple[Shape, ...]]) -> tuple[Shape, ...]:
+    return with_items_for_dots(tuple(chain.from_iterable(pieces)))
 
 
 def _relation(sides: list[Tokens], tokens: Tokens) -> Shape:
