@@ -14,10 +14,12 @@ _ENDS = ("\\checkmark", "\\blacksquare", "\\qed", "✓", "✔", "✅", "∎", "�
 _SPACES = ("~", "\\ ", "\\,", "\\;", "\\:", "\\quad", "\\qquad")
 _NEGATIVE = re.compile(
     r"(?:\\(?:text|mathrm)\{ ?)?(?:negative|minus)(?: ?\} ?| +)"
-    r"([0-9][0-9.,]*(?:/[0-9]+)?|\\[dt]?frac\{[0-9]+\}\{[0-9]+\})( ?\})?",
+    r"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]*|/[0-9]+)?|\\[dt]?frac\{[0-9]+\}\{[0-9]+\})"
+    r"( ?\})?",
     re.IGNORECASE,
 )
-"""Words before a bare number: before more than that, `minus x+1`, they have two meanings."""
+"""Words before a bare number: before more than that, `minus x+1` or `minus 5,3`, they have two
+meanings."""
 
 
 def without_marks(text: str) -> str:
@@ -34,7 +36,7 @@ def without_marks(text: str) -> str:
     unended = _without_end(text)
     negative = _NEGATIVE.fullmatch(unended)
     if negative is not None and unended.count("{") == unended.count("}"):
-        return f"-{negative[1]}"
+        return f"-{negative[1].replace(',', '')}"  # which part thousands, and no list
     return unended
 
 
