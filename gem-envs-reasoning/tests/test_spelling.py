@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import gem
@@ -34,13 +36,52 @@ def solution(name: str, seed: int = 0) -> str:
 
 
 @pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("sentence", [*SENTENCES, "x = {}", "{}.0", "{}.00", "${}$."])
+@pytest.mark.parametrize("sentence", [*SENTENCES, "{}.0", "{}.00", "${}$."])
 def test_a_number_is_right_in_a_sentence_and_another_is_not(name: str, sentence: str) -> None:
     known = solution(name)
 
     assert is_right(name, sentence.format(known))
     for other in (f"{int(known) + 1}", f"-{known}1", f"{known}.5", f"{known} or 7", f"{known}0"):
         assert not is_right(name, sentence.format(other)), other
+
+
+@pytest.mark.parametrize("name", sorted({*NUMBERS} - {"simple_equations"}))
+def test_a_number_may_have_a_name_where_the_question_gives_none(name: str) -> None:
+    known = solution(name)
+
+    assert is_right(name, f"x = {known}")
+    assert not is_right(name, f"x = {known}1")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_unknown_has_the_name_that_the_question_asks_for(seed: int) -> None:
+    with gem.make("rg:simple_equations") as env:
+        question, _ = env.reset(seed=seed)
+    found = re.search(r"(?:value of|Solve for) ([a-z])\b", str(question))
+    assert found is not None
+    asked = found[1]
+    known = solution("simple_equations", seed)
+
+    for form in ("{} = {}", "{}={}.", "${} = {}$", "**{} = {}**", "**{} = {}.**"):
+        assert is_right("simple_equations", form.format(asked, known), seed), form
+        for other in sorted({"Q", "q", "x", "y", asked.upper()} - {asked}):
+            assert not is_right("simple_equations", form.format(other, known), seed), form
+
+
+@pytest.mark.parametrize(
+    ("answer", "spelled"),
+    [
+        ("3e9", "3e9"),
+        ("3.0e9", "3.0e9"),
+        ("3.00E9", "3.00E9"),
+        ("1,000.0e3", "1000.0e3"),
+        ("3.0", "3"),
+        ("3.5", "3.5"),
+        ("0.0", "0"),
+    ],
+)
+def test_a_fraction_of_nought_is_left_out_but_before_an_exponent(answer: str, spelled: str) -> None:
+    assert respelled("base_conversion", answer, "3e9") == spelled
 
 
 @pytest.mark.parametrize("name", WORDS)

@@ -36,29 +36,33 @@ _SIGNS: Mapping[str, Mapping[str, Sequence[str]]] = {
 
 _LEAD = re.compile(
     r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:final\s+)?answer(?:\s+is\b:?|:)\s*"
-    r"|[A-Za-z]\s*=\s*",
+    r"|([a-z])\s*=\s*",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
-    r"([+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+))(\.[0-9]+)?((?:[eE][+-]?[0-9]{1,4}|/[0-9]+)?)"
+    r"([+-]?(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]+))(\.[0-9]+)?([eE][+-]?[0-9]{1,4}|/[0-9]+)?"
 )
 _FRACTION = re.compile(r"([+-]?)\\[dt]?frac\{([0-9]+)\}\{([0-9]+)\}")
 
 
-def respelled(name: str, answer: str, solution: str | None) -> str:
+def respelled(name: str, answer: str, solution: str | None, *, unknown: str | None = None) -> str:
     r"""Return the answer as its task's scorer reads it, or itself where no other spelling is known.
+
+    `unknown` is the letter that the question asks for, where it names one: no other is its name.
 
     >>> respelled("lcm", r"The answer is **1{,}260**.", "7"), respelled("lcm", "12.0", "7")
     ('1260', '12')
     >>> respelled("dice", r"\frac{1}{6}", "1/6"), respelled("syllogism", "yes.", "Yes")
     ('1/6', 'Yes')
+    >>> respelled("simple_equations", "m = 7", "7", unknown="m")
+    '7'
     >>> respelled("spell_backward", "ecnatrops.", "ecnatrops")
     'ecnatrops.'
     """
     plain = unmarked(answer)
     if name in _SIGNS:
         return _with_signs(plain, _SIGNS[name])
-    given = _without_sentence(plain)
+    given = _without_sentence(plain, unknown)
     if name in _CHOICES and solution is not None and given.casefold() == solution.casefold():
         return solution
     return _as_number(given) or plain
@@ -72,10 +76,13 @@ def _with_signs(text: str, signs: Mapping[str, Sequence[str]]) -> str:
     return text
 
 
-def _without_sentence(plain: str) -> str:
+def _without_sentence(plain: str, unknown: str | None) -> str:
     """Return what a sentence gives as the answer, without its stop and the marks around it."""
     lead = _LEAD.match(plain)
+    if lead is not None and unknown is not None and lead[1] not in (None, unknown):
+        return plain
     given = plain[lead.end() :] if lead else plain
+    # The stop stands behind the marks, `**7**.`, or within them, `**7.**`.
     return unmarked(given.removesuffix(".")).removesuffix(".")
 
 
@@ -89,5 +96,6 @@ def _as_number(text: str) -> str | None:
     if number is None:
         return None
     whole, decimals, rest = number.groups(default="")
-    has_decimals = decimals.strip(".0") != ""
+    # Before an exponent they say that it is one: `3e9` may also be a number of base 16.
+    has_decimals = decimals.strip(".0") != "" or rest != ""
     return f"{whole.replace(',', '')}{decimals if has_decimals else ''}{rest}"

@@ -52,7 +52,9 @@ def judge(
     verdict = _judged(name, answer, entry, solution, scorer)
     if verdict.score == 1.0 or len(answer) > _cap(solution):
         return verdict
-    for spelled in {unmarked(answer), respelled(name, answer, solution)} - {answer}:
+    unknown = entry["metadata"]["variable"] if name == "simple_equations" else None
+    as_read = respelled(name, answer, solution, unknown=unknown)
+    for spelled in {unmarked(answer), as_read} - {answer}:
         of_spelled = _judged(name, spelled, entry, solution, scorer)
         if of_spelled.score == 1.0:
             return of_spelled
