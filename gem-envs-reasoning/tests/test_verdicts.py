@@ -205,6 +205,8 @@ def test_a_number_is_right_by_its_sign_and_all_its_digits(seed: int) -> None:
     for right in (known, f"{known}.0", f"${known}.", f"It is {known} well-known apples"):
         assert judged("gsm_symbolic", right, seed)[:2] == (1.0, True), right
     wrong = ["-{}", "- {}", "-  {}", "-${}", "-({})", "\u2212{}", "minus {}", ".{}", "{}.5", "{}e3"]
+    for form in ("{}.7k", "{}k", "{},000km", "{}.5x", "{}.0e1", "{}.e1", "{},0", "0,{}", "1.2.{}"):
+        assert not judged("gsm_symbolic", form.format(known), seed)[1], form
     for form in [*wrong, "{}/2", "{} or 7", "7 or {}", "{},000", "1{}", "{}-1", "{0} {0}", "x{}"]:
         answer = form.format(known)
         assert not judged("gsm_symbolic", answer, seed)[1], answer

@@ -68,8 +68,13 @@ def _value(node: ast.expr, numbers: list[int]) -> Fraction:
     raise UnreadableError(f"{type(node).__name__} is not arithmetic")
 
 
-# digits of ASCII, in thousands or not; no part of a word, of an exponent or of a longer number
-_NUMBER = re.compile(r"(?<!\w)(?:(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)(?!\w)")
+# Digits of ASCII, in thousands or not; no part of a word, of an exponent or of a longer number.
+# Both ends say so: the expression would otherwise go back to 84 in `84.7k`, or begin at its 7.
+_NUMBER = re.compile(
+    r"(?<!\w)(?<![0-9][.,])"
+    r"(?:(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
+    r"(?!\w|[.,][0-9]|\.[eE][+-]?[0-9])"
+)
 _MINUS = r"[-\u2010-\u2013\u207b\u2212\ufe63\uff0d]"  # hyphens, an en dash, minus signs
 _SIGNED = re.compile(rf"{_MINUS}\s?$")
 _NEGATIVE = re.compile(rf"(?<!\w){_MINUS}|{_MINUS}(?!\w)|\b(?:minus|negative)\b", re.IGNORECASE)
