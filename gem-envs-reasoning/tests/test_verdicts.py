@@ -10,6 +10,7 @@ import pytest
 import gem
 from gem_envs_reasoning.answers import answer_in, tagged
 from gem_envs_reasoning.listing import NAMES
+from gem_envs_reasoning.verdicts import judge
 
 pytest.importorskip("reasoning_gym", reason="the extra `tasks` is not installed")
 
@@ -231,6 +232,31 @@ def test_json_is_compared_as_json() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    ("answer", "known", "is_right"),
+    [
+        ("0", "false", False),
+        ("true", "1", False),
+        ("1.0", "true", False),
+        ("[1, 0]", "[1, false]", False),
+        ('{"a": [{"b": 1}]}', '{"a": [{"b": true}]}', False),
+        ("false", "false", True),
+        ("1.0", "1", True),
+        ('{"b": [2, true], "a": null}', '{"a": null, "b": [2.0, true]}', True),
+        ("[1, 2]", "[1, 2, 3]", False),
+        ('{"a": 1}', '{"a": 1, "b": 2}', False),
+        ("null", "false", False),
+        ('"1"', "1", False),
+    ],
+)
+def test_a_truth_of_json_is_no_number(answer: str, known: str, is_right: bool) -> None:
+    entry = {"answer": known, "metadata": {}}
+
+    verdict = judge("codeio", answer, entry, known, scorer=pytest.fail)
+
+    assert verdict.score == float(is_right)
+
+
 def test_pooled_numbers_are_right_to_two_decimals(seed: int) -> None:
     rows = [row.split() for row in solution("pool_matrix", seed).splitlines()]
 

@@ -199,7 +199,16 @@ def _conclusion(answer: str, entry: Entry) -> float:
 
 def _same_json(answer: str, entry: Entry) -> float:
     """Compare as JSON. The library's similarity takes time that grows with the fourth power."""
-    return float(json.loads(answer) == json.loads(entry["answer"]))
+    return float(_is_same(json.loads(answer), json.loads(entry["answer"])))
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Compare values of JSON. In Python `False == 0`; in JSON a truth is no number."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_is_same(a[key], b[key]) for key in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_is_same, a, b))
+    return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 
 def _same_word(answer: str, entry: Entry) -> float:
