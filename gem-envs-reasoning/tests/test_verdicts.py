@@ -205,9 +205,9 @@ def test_a_number_is_right_by_its_sign_and_all_its_digits(seed: int) -> None:
 
     for right in (known, f"{known}.0", f"${known}.", f"It is {known} well-known apples"):
         assert judged("gsm_symbolic", right, seed)[:2] == (1.0, True), right
-    wrong = ["-{}", "- {}", "-  {}", "-${}", "-({})", "\u2212{}", "minus {}", ".{}", "{}.5", "{}e3"]
     for form in ("{}.7k", "{}k", "{},000km", "{}.5x", "{}.0e1", "{}.e1", "{},0", "0,{}", "1.2.{}"):
         assert not judged("gsm_symbolic", form.format(known), seed)[1], form
+    wrong = ["-{}", "- {}", "-  {}", "-${}", "-({})", "\u2212{}", "minus {}", ".{}", "{}.5", "{}e3"]
     for form in [*wrong, "{}/2", "{} or 7", "7 or {}", "{},000", "1{}", "{}-1", "{0} {0}", "x{}"]:
         answer = form.format(known)
         assert not judged("gsm_symbolic", answer, seed)[1], answer
@@ -231,7 +231,6 @@ def test_json_is_compared_as_json() -> None:
     assert not judged("codeio", f'{{"answer": {known}}}')[1]
 
 
-@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize(
     ("answer", "known", "is_right"),
     [
@@ -257,6 +256,7 @@ def test_a_truth_of_json_is_no_number(answer: str, known: str, is_right: bool) -
     assert verdict.score == float(is_right)
 
 
+@pytest.mark.parametrize("seed", range(20))
 def test_pooled_numbers_are_right_to_two_decimals(seed: int) -> None:
     rows = [row.split() for row in solution("pool_matrix", seed).splitlines()]
 
@@ -279,6 +279,11 @@ def test_a_simplified_fraction_is_the_only_one_of_its_answer(seed: int) -> None:
         f"{over}/{under}",
         rf"\frac{{{over}}}{{{under}}}",
         rf"$\dfrac{{{over}}}{{{under}}}$.",
+        f"+{over}/{under}",
+        rf"$$\frac{{{over}}}{{{under}}}$$.",
+        rf"$\frac{{{over}}}{{{under}}}$,",
+        rf"$\frac{{{over}}}{{{under}}}.$",
+        rf"$ \frac{{{over}}}{{{under}}} $ .",
     ):
         assert judged("fraction_simplification", right, seed)[:2] == (1.0, True), right
         other = judged("fraction_simplification", rf"{right} or \frac{{1}}{{7}}", seed)
@@ -290,9 +295,33 @@ def test_a_count_of_days_is_one_number_and_no_other_unit(seed: int) -> None:
     with gem.make("rg:time_intervals", task_types=["date"]) as env:
         env.reset(seed=seed)
         days = str(answer_in(str(env.solve()))).removesuffix(" days")
-        for right in ("{} days", "{}", "{} Days.", "The answer is {}."):
+        marked = ("$ {} $", r"{} \text{{ days}}", r"${} \text{{ days}}$", "** {} days **")
+        for right in ("{} days", "{}", "{} Days.", "The answer is {}.", *marked):
             with env.fork() as twin:
                 assert twin.step(tagged(right.format(days))).info["success"], right
-        for wrong in ("{} or 7", "{} days or 7 days", "{} weeks", "{} days 7 hours", "{} {}1"):
+        others = (
+            r"{} \text{{ weeks}}",
+            r"{} \text{{ days}} or 7",
+            "$ {} $ $ 7 $",
+            "{} . 5",
+            "-{}1",
+        )
+        mixed = ("{} or 7", "{} days or 7 days", "{} weeks", "{} days 7 hours", "{} {}1")
+        for wrong in (*mixed, *others):
             with env.fork() as twin:
                 assert not twin.step(tagged(wrong.format(days, days))).info["success"], wrong
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", ["fraction_simplification", "time_intervals"])
+@pytest.mark.parametrize("start", ["1/2", r"\frac{1}{2}", "1", "1 days", r"1 \text{ days}", ""])
+@pytest.mark.parametrize("filler", [" ", "$", ".", " $", "$.", " ."])
+def test_what_surrounds_an_answer_is_refused_in_linear_time(
+    name: str, start: str, filler: str
+) -> None:
+    entry = {"answer": "1", "metadata": {"task_type": "date"}}
+    known = "1" * 100_000  # of what is known depends how much is read
+    padded = filler * (200_000 // len(filler))
+
+    for answer in (f"{start}{padded}x", f"{padded}{start}{padded}x"):
+        assert judge(name, answer, entry, known, scorer=pytest.fail).score == 0.0

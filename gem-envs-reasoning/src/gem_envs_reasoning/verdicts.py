@@ -122,9 +122,11 @@ _SHORT_FRACTION = re.compile(
     r"[+-]?\d{1,40}(?:/0*[1-9]\d{0,40}|(?:\.\d{0,40})?(?:[eE][+-]?\d{1,2})?)", re.ASCII
 )
 _ONE_FRACTION = re.compile(
-    r"\$*\s*(?:\\[dt]?frac\s*\{\s*\d+\s*\}\s*\{\s*\d+\s*\}|\d+\s*/\s*\d+)\s*\$*\s*", re.ASCII
+    r"[\s$]*(?:\\[dt]?frac\s*\{\s*\d+\s*\}\s*\{\s*\d+\s*\}|\+?\d+\s*/\s*\d+)[\s$.,]*", re.ASCII
 )
-_ONE_COUNT = re.compile(r"[+-]?\d+(?:\s*days?)?\.?", re.ASCII | re.IGNORECASE)
+_ONE_COUNT = re.compile(
+    r"\s*[+-]?\d+(?:\s*days?|\s+\\text\{\s*days?\s*\})?[\s.]*", re.ASCII | re.IGNORECASE
+)
 _NO_MOVES: Mapping[str, re.Pattern[str]] = {
     "rubiks_cube": re.compile(r"\d{3}"),  # R999999999 would be turned one by one
     "rush_hour": re.compile(r"\d{3}"),
