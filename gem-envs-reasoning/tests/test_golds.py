@@ -66,7 +66,7 @@ def test_a_syllogism_that_a_world_contradicts_is_not_posed(
     assert syllogism(first, second, conclusion)
 
 
-def test_a_syllogism_is_posed_with_one_of_its_two_answers_alone() -> None:
+def test_a_syllogism_is_posed_with_one_of_its_two_answers_at_most() -> None:
     forms = ("All {} are {}", "No {} are {}", "Some {} are {}", "Some {} are not {}")
     for parts in itertools.product(forms, repeat=3):
         premises = [form.format(*TERMS[place:]) for place, form in enumerate(parts[:2])]
@@ -80,6 +80,19 @@ def test_a_syllogism_is_posed_with_one_of_its_two_answers_alone() -> None:
             for answer in ("Yes", "No")
         ]
         assert any(refuted)
+
+
+def test_of_the_two_answers_to_a_syllogism_that_is_posed_only_one_is_refuted() -> None:
+    with gem.make("rg:syllogism") as env:
+        for seed in range(60):
+            env.reset(seed=seed)
+            entry = env.item.entry  # type: ignore[attr-defined]
+            refuted = [
+                answer
+                for answer in ("Yes", "No")
+                if is_refuted("syllogism", {**entry, "answer": answer})
+            ]
+            assert refuted == ["No" if entry["answer"] == "Yes" else "Yes"]
 
 
 @pytest.mark.parametrize(

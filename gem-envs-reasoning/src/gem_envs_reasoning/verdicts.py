@@ -121,6 +121,8 @@ def _cap(solution: str | None) -> int:
 _SHORT_FRACTION = re.compile(
     r"[+-]?\d{1,40}(?:/0*[1-9]\d{0,40}|(?:\.\d{0,40})?(?:[eE][+-]?\d{1,2})?)", re.ASCII
 )
+# Spaces, dollars and stops are one class at either end: with two that take spaces in a row, the
+# time would grow with the square of their number.
 _ONE_FRACTION = re.compile(
     r"[\s$]*(?:\\[dt]?frac\s*\{\s*\d+\s*\}\s*\{\s*\d+\s*\}|\+?\d+\s*/\s*\d+)[\s$.,]*", re.ASCII
 )
@@ -274,7 +276,8 @@ def _numbers(text: str) -> list[Fraction]:
 def _manipulated(answer: str, entry: Entry) -> float:
     """Compare the rows, mirrored in either way: the question says horizontally, and not at what.
 
-    A right matrix among more text earns its share of it, as in the library.
+    Among more text a matrix that is right in the library's reading, and in no other, earns its
+    share of it, as in the library.
     """
     metadata = entry["metadata"]
     rows = [line.split() for line in answer.strip().splitlines()]
