@@ -43,8 +43,7 @@ SWEPT = (
 ONE_HANGS = """
 import os, threading
 import gem
-from gem_envs_games.textarena.playing import Playing, started
-from gem_envs_games.textarena.sampling_seats import WRITERS
+from gem_envs_games.textarena.playing import started
 
 def played():
     env = gem.make("ta:PigDice-v0-short")

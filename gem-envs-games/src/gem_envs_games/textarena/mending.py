@@ -34,7 +34,8 @@ def mend(game: Any) -> None:
 
     UltimateTicTacToe, QuantumTicTacToe and Breakthrough do not notice that no move is left, and who
     is asked then loses by an invalid one. In random play that ends a fifth of their games; of
-    Breakthrough's, where a piece goes aslant only to capture, a tenth on a small board.
+    Breakthrough's, where a piece goes aslant only to capture, 6 % on the tiny board, 4 % on the
+    small one and 2 % on that of 8x8.
     """
     state = game.state
     kind = type(state).__name__
