@@ -18,7 +18,7 @@ import gem
 from gem.errors import BadArguments, OpaqueError, TargetError, UnknownEnv
 from gem.hosting._recipes import Recipe
 from gem.registry import versions
-from gem.registry._importing import load_target
+from gem.registry._importing import absolute_target, load_target
 from gem.registry._making import resolve
 from gem.testing.envs import Echo, Guess
 
@@ -350,6 +350,7 @@ def test_a_class_of_a_script_is_named_as_a_worker_finds_it(
     monkeypatch.setitem(sys.modules, "__main__", main)
 
     assert Recipe(own).as_data().spec["id"] == id
+    assert gem.register("named:Own", own).target == absolute_target(id)
 
 
 @pytest.mark.vector
@@ -362,6 +363,7 @@ def test_a_class_of_a_notebook_works_here_and_is_refused_elsewhere(
     monkeypatch.setitem(sys.modules, "__main__", main)
 
     assert resolve(own).id == "__main__:Own"
+    assert gem.register("named:Own", own).target == "__main__:Own"
     assert gem.replay(rolled_out(own)[0]).state == "same"
     with pytest.raises(OpaqueError, match="'__main__:Own' is not found by an import"):
         gem.make_vec(own, num_envs=1, backend="process")

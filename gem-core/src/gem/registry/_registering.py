@@ -75,11 +75,10 @@ def register(
 
 def _target_of(target: Any) -> str:
     """Return a target as text; of a class of the running script by its file, as workers find it."""
-    if getattr(target, "__module__", None) == "__main__":
-        path = findable(target)
-        if path is not None:
-            return absolute_target(path)  # the current folder may be another one by then
-    return target_of(target)
+    if getattr(target, "__module__", None) != "__main__":
+        return target_of(target)
+    # By its whole path: the current folder may be another one by then.
+    return absolute_target(findable(target) or target_of(target))
 
 
 def blueprint_of(spec: EnvSpec) -> Blueprint:
