@@ -282,6 +282,26 @@ def test_a_template_that_refuses_an_empty_answer_is_shown_it(
     assert opened("") == opened("zxz").replace("zxz", "")
 
 
+REFUSING = (
+    "{% for m in messages %}{% if not m.content %}{{ raise_exception('empty') }}{% endif %}"
+    "<|im_start|>{{ m.role }}: {{ m.content }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant: {% endif %}"
+)
+
+
+def test_an_empty_answer_before_a_result_may_be_refused_too(
+    tokenizer_of: Callable[..., Any],
+) -> None:
+    tokenizer = tokenizer_of("refusing", REFUSING)
+    codec = ChatCodec(tokenizer)
+    result = [Message("tool", "42", call_id="c1")]
+
+    ids, messages = play(codec, [HELLO], [("", result), ("Yes.", user("Why?"))])
+
+    assert ids is not None
+    assert tokenizer.decode(ids) == tokenizer.decode(codec.opening(messages))
+
+
 @pytest.mark.parametrize("said", ["Why zqxj7?", "zqxj7", "zqxj7zqxj7zqxj7"])
 @pytest.mark.parametrize("name", ["mistral_v3", "mistral_nemo"])
 def test_with_an_empty_answer_all_that_others_say_is_shown(

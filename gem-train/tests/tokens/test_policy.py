@@ -204,6 +204,31 @@ def test_a_rewritten_history_starts_another_sequence(
         _ = Trajectory.of(episode).sequence
 
 
+class Resulting(Counting):
+    """Answers the first action by a tool's result, and the others as a user."""
+
+    def step(self, action: str) -> Step:
+        step = super().step(action)
+        if self.count > 1:
+            return step
+        return step._replace(observation=Message("tool", "r", call_id="c1"))
+
+
+def test_what_was_said_before_a_split_is_watched_up_to_the_next_user(
+    codec: ChatCodec, tokenizer_of: Callable[..., Any]
+) -> None:
+    # The template moves the answer's white space, so that a sequence begins with the result; and it
+    # leaves out what was thought as soon as a user speaks.
+    policy = TokenPolicy(says(codec, "<think>Hm.</think>Yes.", "Done."), codec)
+
+    first, second, third = Trajectory.of(play(policy, Resulting)).sequences
+
+    decode = tokenizer_of("qwen3").decode
+    assert "\nHm.\n" in decode(second.prompt_ids)
+    assert "Hm." not in decode(third.prompt_ids)
+    assert first.rewards + second.rewards + third.rewards == (1.0, 2.0, 3.0)
+
+
 def test_a_rewrite_that_is_refused_ends_the_episode(tokenizer_of: Callable[..., Any]) -> None:
     codec = ChatCodec(tokenizer_of("qwen3"), on_rewrite="refuse")
 

@@ -339,11 +339,11 @@ class ChatCodec:
         *earlier, last = (base.opener + content for content in contents)
         head = base.head
         if earlier:
-            opened = self._render([*base.chat, *answers[:-1]], base.tools, opens=True)
+            opened = self._opened([*base.chat, *answers[:-1]], base.tools)
             if not are_shown(earlier, opened, len(base.head), base.lead):
                 return None
             head = opened.removesuffix(base.opener)
-        rendered = self._render([*base.chat, *answers, *added], base.tools, opens=True)
+        rendered = self._opened([*base.chat, *answers, *added], base.tools)
         if not rendered.startswith(head):
             return None
         at = end_of(rendered, last, len(head), base.lead)
@@ -351,9 +351,7 @@ class ChatCodec:
             return None
         # What the template wrote may only begin with what the model said. It ends where that ends
         # if the same follows a mark in its place, but for the white space that a template trims.
-        marked = self._render(
-            [*base.chat, *_with_last(answers, MARK), *added], base.tools, opens=True
-        )
+        marked = self._opened([*base.chat, *_with_last(answers, MARK), *added], base.tools)
         # The first one behind the head: users and tools may say the mark too.
         tail = marked[len(head) :].partition(MARK)[2]
         return rendered[at:] if rendered[at:].strip() == tail.strip() else None

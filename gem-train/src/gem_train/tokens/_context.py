@@ -104,6 +104,8 @@ class TokenContext:
             self._ids = []
             self._prompt_length = len(added)
             self._turn_start = len(messages)
+        # Only now: `following` wants the turn that the answer is of.
+        self._turn_start = _after_last_user(messages, self._turn_start)
         self._added = added
         self._ids += added
         self._seen = len(messages)
@@ -130,12 +132,7 @@ class TokenContext:
             )
         # The model's answer follows what it had seen; all after that is new.
         answer_at = self._seen
-        added = codec.following(messages, self._turn_start, answer_at, self._answer_ids, tools)
-        # Only now: `following` wants the turn that the answer is of.
-        for at in range(answer_at + 1, len(messages)):
-            if messages[at].role == "user":
-                self._turn_start = at + 1
-        return added
+        return codec.following(messages, self._turn_start, answer_at, self._answer_ids, tools)
 
     def _opening(
         self, messages: Sequence[Message], prompt: str | None, tools: Sequence[Mapping[str, Any]]
@@ -176,3 +173,9 @@ class TokenContext:
         if self._is_new:
             fields["new_sequence"] = True
         return fields
+
+
+def _after_last_user(messages: Sequence[Message], otherwise: int) -> int:
+    """Return the place after the last message of a user, or another where there is none."""
+    places = range(len(messages), 0, -1)
+    return next((at for at in places if messages[at - 1].role == "user"), otherwise)
