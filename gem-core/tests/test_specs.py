@@ -144,22 +144,6 @@ def test_a_field_that_a_data_source_does_not_have_is_refused() -> None:
         DataSource(hub="acme/sums", revison="v1")  # type: ignore[call-arg]
 
 
-@pytest.mark.parametrize(
-    "requirement",
-    ["numpy", "numpy>=1.24,<3", "trl[vllm]>=1; python_version < '3.13'", "a @ git+https://b.c/d"],
-)
-def test_requirements_are_those_that_pip_takes(requirement: str) -> None:
-    spec = ToolSpec(id="t", target="a:b", requires=(requirement,))
-    assert spec.requires == (requirement,)
-
-
-@pytest.mark.parametrize("requirement", ["", "numpy >=> 1", "numpy 1.24", "two words", "./folder"])
-def test_another_requirement_is_refused_by_its_text(requirement: str) -> None:
-    with pytest.raises(ValidationError, match="is no requirement of a package") as caught:
-        ToolSpec(id="t", target="a:b", requires=("numpy", requirement))
-    assert repr(requirement) in str(caught.value)
-
-
 def test_a_manifest_module_costs_only_pydantic() -> None:
     program = (
         "import sys, gem.specs; "

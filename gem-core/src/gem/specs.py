@@ -6,13 +6,11 @@ target is a string, `"module:attribute"`, that is imported only when somebody as
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -48,21 +46,6 @@ EnvId = Annotated[str, StringConstraints(pattern=f"^{_ENV_ID.pattern}$")]
 PlainId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]*$")]
 
 
-@functools.lru_cache(maxsize=1024)  # many environments of a pack require the same
-def _requirement(text: str) -> str:
-    from packaging.requirements import InvalidRequirement, Requirement  # few specs need it
-
-    try:
-        Requirement(text)
-    except InvalidRequirement as error:
-        first_line, _, _ = str(error).partition("\n")
-        raise ValueError(
-            f"{text!r:.80} is no requirement of a package ({first_line}). Write it as in "
-            "'numpy>=1.24'"
-        ) from error
-    return text
-
-
 class _Spec(BaseModel):
     """Frozen, and deaf to unknown fields: a newer plugin still loads on an older core."""
 
@@ -79,7 +62,7 @@ class _Provided(_Spec):
     id: PlainId
     target: Target
     summary: str = ""
-    requires: tuple[Annotated[str, AfterValidator(_requirement)], ...] = ()
+    requires: tuple[str, ...] = ()
 
 
 class WrapperRef(_Spec):
