@@ -38,16 +38,16 @@ def played_with(run: Callable[..., Evaluation]) -> Played:
 def test_an_id_that_no_pack_provides_any_more_is_refused(
     played_with: Played, tmp_path: Path
 ) -> None:
-    pack = fake_plugin(tmp_path / "pack", "acme-lost", envs={"acme_lost:Guess": GUESS})
-    path = played_with(pack, ["acme_lost:Guess", GUESS])
+    pack = fake_plugin(tmp_path / "pack", "acme-removed", envs={"acme_removed:Guess": GUESS})
+    path = played_with(pack, ["acme_removed:Guess", GUESS])
     before = (path / "episodes.jsonl").read_bytes()
 
     with pytest.raises(
-        RunFolderError, match=r"is of acme_lost:Guess, which no .* acme-lost 1\.0 again"
+        RunFolderError, match=r"is of acme_removed:Guess, which no .* acme-removed 1\.0 again"
     ):
         gem_eval.resume(path, episodes=4)
     assert (path / "episodes.jsonl").read_bytes() == before
-    registry.register("acme_lost:Guess", GUESS)
+    registry.register("acme_removed:Guess", GUESS)
     assert len([*gem_eval.resume(path, episodes=4).episodes()]) == 8
 
 
@@ -83,8 +83,8 @@ def test_a_pack_of_another_name_may_provide_the_same_ids(
 def test_a_record_that_does_not_say_who_provided_an_id_goes_on_by_its_target(
     played_with: Played, tmp_path: Path
 ) -> None:
-    pack = fake_plugin(tmp_path / "pack", "acme-older", envs={"acme_older:Guess": GUESS})
-    path = played_with(pack, ["acme_older:Guess"])
+    pack = fake_plugin(tmp_path / "pack", "acme-unnoted", envs={"acme_unnoted:Guess": GUESS})
+    path = played_with(pack, ["acme_unnoted:Guess"])
     record = json.loads((path / "run.json").read_text())
     del record["packs"]
     (path / "run.json").write_text(json.dumps(record))
