@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -18,6 +19,8 @@ from gem_envs_games.rewards import Rewards
 from gem_envs_games.wiki_game import PUBLISHED, Graph, Page
 
 from .loopback import page_of
+
+PlayOut = Callable[[gem.Env], list[gem.Step]]
 
 VARIANTS = ["noregrets", "oneback", "freenav", "eidetic"]
 IDS = [spec.id for spec in gem.list_envs("game:WikiGame-*")]
@@ -73,16 +76,6 @@ def visit(env: gem.Env, *titles: str) -> list[gem.Step]:
 
 def refusals(steps: list[gem.Step]) -> list[bool]:
     return [step.info.get("action_error") == "invalid" for step in steps]
-
-
-def solved(env: gem.Env, seed: int) -> list[gem.Step]:
-    env.reset(seed=seed)
-    steps: list[gem.Step] = []
-    while not steps or not (steps[-1].terminated or steps[-1].truncated):
-        action = env.solve()
-        assert action is not None
-        steps.append(env.step(action))
-    return steps
 
 
 def places(env: gem.Env, seed: int) -> tuple[str, str]:
@@ -278,12 +271,14 @@ def test_a_whole_set_of_constants_can_be_given() -> None:
 
 
 @pytest.mark.parametrize("env_id", IDS)
-def test_solve_takes_the_fewest_links_and_every_one_but_the_last_costs(env_id: str) -> None:
+def test_solve_takes_the_fewest_links_and_every_one_but_the_last_costs(
+    play_out: PlayOut, env_id: str
+) -> None:
     env = gem.make(env_id)
 
     for seed in range(40):
         count = links_between(*places(env, seed))
-        steps = solved(env, seed)
+        steps = play_out(env)
         assert len(steps) == count
         assert sum(step.reward for step in steps) == pytest.approx(1.0 - 0.05 * (count - 1))
         assert steps[-1].info["success"]

@@ -15,7 +15,7 @@ import gem
 from gem import Episode, Message, Observation, Request
 from gem.env._step import Step
 from gem.errors import BadArguments
-from gem.tokens import ChatCodec, OnRewrite, Sampled, TokenPolicy, TokenSequence, Trajectory
+from gem.tokens import ChatCodec, OnRewrite, Sampled, TokenPolicy, Trajectory
 
 THOUGHT = "<think>\nWhat now?\n</think>\n\n"
 
@@ -451,29 +451,6 @@ def test_closing_a_policy_closes_what_samples(codec: ChatCodec) -> None:
 
     assert len(closed) == 1
     assert TokenPolicy(Engine(), codec).name == "Engine"
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"mask": (0,)}, "differ in length"),
-        ({"logprobs": (0.0,)}, "differ in length"),
-        ({"spans": ((0, 1),)}, "not where its mask is 1"),
-        ({"rewards": ()}, "not as many spans as rewards"),
-        ({"spans": (), "mask": (0, 0)}, "no turn"),
-        ({"spans": ((1, 2), (2, 2)), "rewards": (0.0, 0.0)}, "not as many spans as rewards"),
-    ],
-)
-def test_what_does_not_fit_together_is_no_sequence(change: dict[str, Any], problem: str) -> None:
-    whole = TokenSequence((5, 6), (0, 1), (0.0, -1.0), ((1, 2),), (1.0,), ("stop",))
-
-    with pytest.raises(BadArguments, match=problem):
-        replace(whole, **change)
-
-
-def test_an_action_without_tokens_is_no_sequence() -> None:
-    with pytest.raises(BadArguments, match="an action has no tokens"):
-        TokenSequence((5,), (0,), None, ((1, 1),), (1.0,), (None,))
 
 
 class Letters:
