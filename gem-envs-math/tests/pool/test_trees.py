@@ -30,16 +30,18 @@ print(json.dumps(pool.stats()), flush=True)
 sys.stdin.read()
 """
 FORK = """
-import os
-from gem_envs_math.pool import Pool
-pool = Pool("hazards:verify")
+import os, sys
+from gem_envs_math.pool import Limits, Pool
+pool = Pool("hazards:verify", Limits(deadline_s=60))
 pool.ask("1", "1")
 child = os.fork()
 for number in range(200):
-    assert pool.ask(f"{number} {child}", "") == ("wrong", "compared")
-print(pool.stats()["server"], flush=True)
+    reply = pool.ask(f"{number} {child}", "")
+    assert reply == ("wrong", "compared"), reply
+# One write: an unbuffered print() makes two, and those of two processes may mix.
+os.write(1, b"%d " % pool.stats()["server"])
 if child:
-    os.wait()
+    sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
 """
 NARROW = """
 import json, resource, sys
@@ -86,6 +88,7 @@ def test_processes_of_whatever_origin_share_the_server(method: str) -> None:
 def test_a_fork_in_the_middle_of_it_shares_the_server_and_no_connection(pool: Pool) -> None:
     with started(FORK) as program:
         told, _ = program.communicate("")
+    assert program.returncode == 0
     first, second = told.split()
     assert first == second
 
