@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gem.content import ToolResult
+from gem.content import Message, ToolCall, ToolResult
 from gem.env._step import Step
 from gem.episode import Turn, answer_of, plain_info
 
@@ -43,6 +43,34 @@ def test_info_is_recorded_as_json_and_what_cannot_be_as_its_type() -> None:
         "as far below 0": {"$opaque": "builtins.int"},
     }
     changed(turns=(replace(TURN, info=plain_info(info)),)).to_json()  # as a log writes it
+
+
+CALL = ToolCall("c1", "add", {"a": 2, "b": [3]})
+HERMES = '<tool_call>\n{"name": "add", "arguments": {"a": 2, "b": [3]}}\n</tool_call>'
+MISTRAL = '[TOOL_CALLS] [{"name": "add", "arguments": {"a": 2, "b": [3]}}]'
+GLM = "<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>2</arg_value>\n</tool_call>"
+QUOTED = 'Not <tool_call>{"name": "add", "arguments": {"a": 9}}</tool_call>.'
+
+
+@pytest.mark.parametrize(
+    ("action", "beside"),
+    [
+        (f"I add.\n{HERMES}", "I add."),
+        (f"I add.\n{MISTRAL}", "I add."),
+        (f"I add.\n{GLM}", "I add."),  # of arguments without types
+        (f"{QUOTED}\n{MISTRAL}", QUOTED),  # one call is quoted, and the other was made
+        ("I add <tool_call>", "I add <tool_call>"),
+        ('<tool_call>{"name": "sub"}</tool_call>', '<tool_call>{"name": "sub"}</tool_call>'),
+    ],
+)
+def test_a_message_of_tokens_has_its_calls_once(action: str, beside: str) -> None:
+    turn = replace(TURN, action=action, tool_calls=(CALL,), token_ids=(1,), mask=(1,))
+    assert turn.message() == Message("assistant", beside, (CALL,))
+
+
+def test_a_message_that_no_tokens_made_is_the_answer_as_it_was() -> None:
+    turn = replace(TURN, action=HERMES, tool_calls=(CALL,), token_ids=None)
+    assert turn.message().content == HERMES
 
 
 RESULT = ToolResult("c1", "found", is_error=False)

@@ -71,43 +71,15 @@ def test_calls_of_tools_are_as_trl_takes_them(make_run: MakeRun) -> None:
     assert answer == {"role": "assistant", "content": "It is 5."}
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        '<tool_call>\n{"name": "add", "arguments": {"a": 2, "b": [3]}}\n</tool_call>',
-        "<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>2</arg_value>\n</tool_call>",
-        '[TOOL_CALLS] [{"name": "add", "arguments": {"a": 2, "b": [3]}}]',
-    ],
-)
-def test_a_call_that_the_text_holds_as_well_is_there_once(written: str, make_run: MakeRun) -> None:
+def test_a_call_that_the_text_holds_as_well_is_there_once(make_run: MakeRun) -> None:
     call, answer = runs.with_tools()
+    written = '<tool_call>\n{"name": "add", "arguments": {"a": 2, "b": [3]}}\n</tool_call>'
     by_tokens = replace(call, action=f"I add.\n{written}", token_ids=(1, 2), mask=(0, 1))
 
     [row] = exported_rows(make_run(runs.episode(by_tokens, answer)))
 
     assert row["messages"][1]["content"] == "I add."
     assert len(row["messages"][1]["tool_calls"]) == 1
-
-
-def test_a_call_that_is_only_quoted_stays_in_the_text(make_run: MakeRun) -> None:
-    call, answer = runs.with_tools()
-    quoted = '<tool_call>{"name": "add", "arguments": {"a": 9}}</tool_call>'
-    made = '[TOOL_CALLS] [{"name": "add", "arguments": {"a": 2, "b": [3]}}]'
-    by_tokens = replace(call, action=f"Not {quoted}.\n{made}", token_ids=(1, 2), mask=(0, 1))
-
-    [row] = exported_rows(make_run(runs.episode(by_tokens, answer)))
-
-    assert row["messages"][1]["content"] == f"Not {quoted}."
-
-
-@pytest.mark.parametrize("text", ["I add <tool_call>", '<tool_call>{"name": "sub"}</tool_call>'])
-def test_a_text_that_holds_other_calls_is_as_it_was(text: str, make_run: MakeRun) -> None:
-    call, answer = runs.with_tools()
-    by_tokens = replace(call, action=text, token_ids=(1, 2), mask=(0, 1))
-
-    [row] = exported_rows(make_run(runs.episode(by_tokens, answer)))
-
-    assert row["messages"][1]["content"] == text
 
 
 def test_an_answer_of_a_tool_has_the_name_of_the_call_before_it(make_run: MakeRun) -> None:

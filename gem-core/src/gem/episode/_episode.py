@@ -11,7 +11,7 @@ from dataclasses import MISSING, dataclass, fields
 from hashlib import blake2b
 from typing import Any, Literal, get_args
 
-from gem.content import Message, Observation, observation_from_json, observation_to_json
+from gem.content import Observation, observation_from_json, observation_to_json
 from gem.conversation import Conversation
 from gem.episode._parts import part_of
 from gem.episode._seats import ROUNDING, SeatOutcome
@@ -139,7 +139,7 @@ class Episode:
         talk = Conversation(rewrites_history=self.rewrites_history)
         for turn in self.played_turns:
             talk.observe(turn.observation, {"suffix": turn.suffix})
-            talk.answer(Message("assistant", turn.action, turn.tool_calls))
+            talk.answer(turn.message())
         return [message.to_chat() for message in talk.messages]
 
     def fingerprint(self) -> str:

@@ -22,6 +22,7 @@ from gem.content import (
 )
 from gem.conversation import Usage
 from gem.env._step import Step
+from gem.parsing import FAMILIES
 
 __all__ = ["Turn", "answer_of", "plain_info", "seated_answer_of"]
 
@@ -87,6 +88,29 @@ class Turn:
         # What `answer_of` leaves out must not stay as the turn had it before.
         answer = answer_of(step) if seats == 1 else seated_answer_of(step, seats)
         return replace(self, **(usual | answer))
+
+    def message(self) -> Message:
+        """Return the answer as a message of a chat: its calls, and the text beside them."""
+        return Message("assistant", self._text_beside_calls(), self.tool_calls)
+
+    def _text_beside_calls(self) -> str:
+        # An answer that was played by tokens has its calls in its text too, in the format of its
+        # model, and a chat template would write each of them a second time.
+        if self.token_ids is None or not self.tool_calls:
+            return self.action
+        made = [(call.name, call.arguments) for call in self.tool_calls]
+        by_names: str | None = None
+        for make in FAMILIES.values():
+            answer = make(()).parse(self.action)
+            read = [(call.name, call.arguments) for call in answer.calls]
+            if answer.errors or [name for name, _ in read] != [name for name, _ in made]:
+                continue
+            if read == made:
+                return answer.text.strip()
+            # A format that writes arguments without their types is read by the schemas of the
+            # tools, which no record has: there the names have to do.
+            by_names = answer.text.strip() if by_names is None else by_names
+        return self.action if by_names is None else by_names
 
     def outcome(self) -> dict[str, Any]:
         """Return what must reproduce, as JSON data."""

@@ -11,8 +11,7 @@ from typing import Any
 
 from gem.content import ImagePart, Message
 from gem.conversation import Conversation
-from gem.episode import Episode, Turn
-from gem.parsing import FAMILIES
+from gem.episode import Episode
 from gem_eval.exporting.json_text import json_text
 
 __all__ = ["chat_rows", "conversation", "prompts_and_answers", "write_lines"]
@@ -29,7 +28,7 @@ def conversation(episode: Episode) -> list[Message]:
     talk = Conversation(rewrites_history=episode.rewrites_history)
     for turn in episode.played_turns:
         talk.observe(turn.observation, {"suffix": turn.suffix})
-        talk.answer(_answer(turn))
+        talk.answer(turn.message())
     return list(talk.messages)
 
 
@@ -38,32 +37,7 @@ def prompts_and_answers(episode: Episode) -> Iterator[tuple[list[Message], Messa
     for turn in episode.played_turns:
         talk = Conversation(rewrites_history=True)
         talk.observe(turn.observation, {"suffix": turn.suffix})
-        yield list(talk.messages), _answer(turn)
-
-
-def _answer(turn: Turn) -> Message:
-    return Message("assistant", _text_of(turn), turn.tool_calls)
-
-
-def _text_of(turn: Turn) -> str:
-    """Return what an answer says beside its calls.
-
-    One that was played by tokens has them in its text too, in the format of its model, where a
-    chat template would write each of them a second time.
-    """
-    if turn.token_ids is None or not turn.tool_calls:
-        return turn.action
-    made = [(call.name, call.arguments) for call in turn.tool_calls]
-    readings: list[tuple[bool, str]] = []
-    for make in FAMILIES.values():
-        answer = make(()).parse(turn.action)
-        read = [(call.name, call.arguments) for call in answer.calls]
-        if not answer.errors and [name for name, _ in read] == [name for name, _ in made]:
-            readings.append((read == made, answer.text.strip()))
-    # By their names alone where the format writes arguments without types: those are read by the
-    # schemas of the tools, which no record has.
-    readings.sort(key=lambda reading: not reading[0])
-    return readings[0][1] if readings else turn.action
+        yield list(talk.messages), turn.message()
 
 
 def chat_rows(
