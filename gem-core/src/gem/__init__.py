@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gem.rollouts._rollout import rollout
     from gem.rollouts._run import run
     from gem.rollouts._schedules import Schedule
-    from gem.specs import EnvSpec, PluginManifest, PolicySpec, ToolSpec, WrapperSpec
+    from gem.specs import CheckHints, EnvSpec, PluginManifest, PolicySpec, ToolSpec, WrapperSpec
     from gem.tools import Tool, ToolContext, tool
     from gem.vector import SyncVectorEnv, VectorEnv, VectorStep, make_vec
     from gem.wrappers._seat_view import SeatView
@@ -78,7 +78,7 @@ _HOMES = {
     "gem.rollouts._rollout": "rollout",
     "gem.rollouts._run": "run",
     "gem.rollouts._schedules": "Schedule",
-    "gem.specs": "EnvSpec PluginManifest PolicySpec ToolSpec WrapperSpec",
+    "gem.specs": "CheckHints EnvSpec PluginManifest PolicySpec ToolSpec WrapperSpec",
     "gem.tools": "Tool ToolContext tool",
     "gem.vector": "SyncVectorEnv VectorEnv VectorStep make_vec",
     "gem.wrappers._seat_view": "SeatView",
@@ -88,6 +88,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.s
 __all__ = [
     "Action",
     "BadArguments",
+    "CheckHints",
     "DataError",
     "DatasetEnv",
     "Env",

@@ -189,6 +189,7 @@ def test_a_declaration_that_the_evidence_contradicts_fails(
             {"fixed_start": True},
             "declares fixed_start",
         ),
+        ("making:StartsAlike", "different_seeds", {}, "declares fixed_start"),
         ("solving:Hopeless", "solve_succeeds", {"winnable": False, "bound": 0.5}, "winnable=False"),
         ("solving:Hopeless", "solve_succeeds", {"winnable": False}, "winnable=False"),
         ("steps:NeverEnds", "step_after_end", {}, "came to an end"),
@@ -203,6 +204,10 @@ def test_a_line_is_skipped_for_a_reason_that_it_states(
     found = line(name, check, **declared)
 
     assert (found.state, reason in found.evidence) == ("skipped", True), found
+
+
+def test_what_a_spec_declares_goes_before_what_its_class_does() -> None:
+    assert line("making:StartsAlike", "different_seeds", needs_luck=True).state == "passed"
 
 
 def test_an_environment_that_raises_everywhere_gives_a_report_and_no_exception() -> None:

@@ -169,6 +169,7 @@ class WithAgent(Coin):
         ("reward_range", "0..1", "reward_range is '0..1', and it must be two numbers"),
         ("reward_range", (1.0, 0.0), "reward_range is (1.0, 0.0), and it must be two numbers"),
         ("reward_range", (None, 1), "reward_range is (None, 1), and it must be two numbers"),
+        ("check_hints", {"winnable": 0}, "check_hints is {'winnable': 0}, and it must be a gem."),
     ],
 )
 def test_a_declaration_of_another_kind_is_one_line(name: str, value: Any, complaint: str) -> None:

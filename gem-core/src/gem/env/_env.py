@@ -25,6 +25,7 @@ from gem.errors import SnapshotError
 
 if TYPE_CHECKING:
     from gem.env._reset_options import ResetForm
+    from gem.specs import CheckHints
 
 __all__ = ["Env"]
 
@@ -81,6 +82,8 @@ class Env(Saveable):
     highlights: ClassVar[Sequence[tuple[str, str, str]]] = ()
     """What `gem-env play` colours in the text: a pattern of a line, one of what to colour in it,
     and bold, red, green, yellow, blue, magenta, cyan or grey."""
+    check_hints: ClassVar[CheckHints | None] = None
+    """What `gem-env check` has to know, where a class has no spec that says it."""
 
     if TYPE_CHECKING:
         rng: random.Random

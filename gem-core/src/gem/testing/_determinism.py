@@ -54,9 +54,9 @@ def _require_same_samples(first: Play, second: Play) -> None:
 
 def different_seeds_differ(subject: Subject) -> str:
     """Take the same actions under each seed and look for any difference."""
-    if subject.spec.check.fixed_start and subject.is_view:
+    if subject.hints.fixed_start and subject.is_view:
         raise NotApplicableError("it declares fixed_start=True, and opponents move before a view")
-    if subject.spec.check.fixed_start:
+    if subject.hints.fixed_start:
         raise NotApplicableError(_as_declared(subject))
     scripts = [subject.driven(seed).actions for seed in subject.seeds[:3]]
     with subject.make() as env:
@@ -66,8 +66,8 @@ def different_seeds_differ(subject: Subject) -> str:
                 return f"{len(subject.seeds)} seeds differ under the same actions"
     seeds = ", ".join(map(str, subject.seeds))
     raise NotHeldError(
-        f"seeds {seeds} gave the same episode for the same actions; declare "
-        "check=CheckHints(fixed_start=True) if that is meant"
+        f"seeds {seeds} gave the same episode for the same actions; if that is meant, declare "
+        "check_hints = gem.CheckHints(fixed_start=True) in the class, or check=... in its spec"
     )
 
 

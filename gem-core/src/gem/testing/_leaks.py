@@ -68,7 +68,7 @@ def observation_holds_no_answer(subject: Subject) -> str:
     Where the best play mixes, any move may win and the rules name the moves. There a copier has a
     leak that wins nine of ten seeds, and by moves that the seeds decide.
     """
-    is_mixed = subject.spec.check.mixes
+    is_mixed = subject.hints.mixes
     most_losses = len(_SEEDS) // (10 if is_mixed else 2)
     with _Worlds(subject) as worlds:
         copiers = list(_copiers(subject, worlds))

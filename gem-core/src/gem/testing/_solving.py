@@ -31,9 +31,9 @@ def solve_succeeds(subject: Subject) -> str:
         raise NotApplicableError(
             f"won {len(won)} of {len(plays)} seeds; the players of other seats may win, too"
         )
-    if not subject.spec.check.winnable:
+    if not subject.hints.winnable:
         raise NotApplicableError(_as_declared(subject, plays, won))
-    if subject.spec.check.needs_luck and won:
+    if subject.hints.needs_luck and won:
         return f"{len(won)} of {len(plays)} seeds; it declares needs_luck"
     if len(won) < len(plays):
         lost = next(episode for episode in plays if not episode.is_success)
@@ -51,7 +51,7 @@ def _as_declared(subject: Subject, plays: list[Play], won: list[Play]) -> str:
         raise NotHeldError(
             f"it declares winnable=False, and solve() succeeded with seed {won[0].seed}"
         )
-    bound = subject.spec.check.bound
+    bound = subject.hints.bound
     best = max(episode.total for episode in plays)
     if bound is not None and best > bound + 1e-9:
         raise NotHeldError(f"it declares the bound {bound:g}, and solve() had a return of {best:g}")
@@ -83,7 +83,7 @@ def solve_beats_a_plea(subject: Subject) -> str:
 
 def _refuse_mixing(subject: Subject) -> None:
     """Raise NotApplicableError where the best play need not beat a fixed one."""
-    if subject.spec.check.mixes:
+    if subject.hints.mixes:
         raise NotApplicableError("it declares mixes: a fixed player may earn more by luck")
 
 
@@ -122,7 +122,7 @@ def solve_knows_only_what_was_seen(subject: Subject) -> str:
     plays = subject.solutions()
     if any(episode.single_turn for episode in plays):
         raise NotApplicableError("single-turn: solve() is the gold answer")
-    if subject.spec.check.mixes:
+    if subject.hints.mixes:
         raise NotApplicableError("it declares mixes: solve() draws its move in states alike")
     moves: dict[tuple[str, ...], tuple[int | None, str]] = {}
     compared = 0

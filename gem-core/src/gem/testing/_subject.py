@@ -15,7 +15,7 @@ from gem.errors import DataError, GemError, MissingRequirement
 from gem.registry._availability import lacks
 from gem.registry._catalogue import executor_spec
 from gem.registry._making import EnvLike, WrapperLike, make, resolve
-from gem.specs import EnvSpec
+from gem.specs import CheckHints, EnvSpec
 from gem.testing._playing import Play, Player, Sight, play
 from gem.testing._report import NotApplicableError, NotHeldError
 
@@ -53,6 +53,9 @@ class Subject:
         with self.make() as made:
             assert made.spec is not None
             self.spec: EnvSpec = made.spec
+            # One class may stand in several specs: what a spec says of it goes first.
+            declared = made.unwrapped.check_hints or CheckHints()
+            self.hints = declared if self.spec.check == CheckHints() else self.spec.check
             self.seats = made.seats
             self.is_view = len(made.seats) < len(made.unwrapped.seats)
             # Asked of the class: what `Env` itself has only raises NotImplementedError.
@@ -128,6 +131,9 @@ def _require_declarations(env: Env) -> None:
     is_count = isinstance(limit, Integral) and not isinstance(limit, bool)
     if limit is not None and not (is_count and limit >= 1):
         raise NotHeldError(f"max_turns is {limit!r:.60}, and it must be an int from 1, or None")
+    hints: Any = env.unwrapped.check_hints
+    if not isinstance(hints, CheckHints | None):
+        raise NotHeldError(f"check_hints is {hints!r:.60}, and it must be a gem.CheckHints")
     declared: Any = env.reward_range
     try:
         lowest, highest = declared

@@ -9,6 +9,7 @@ from typing import Any
 from gem.env import Env
 from gem.env._snapshot import Snapshot, encode
 from gem.errors import DataError
+from gem.specs import CheckHints
 from gem.testing.envs import Coin, Lamps
 
 Started = tuple[str, dict[str, Any]]
@@ -20,6 +21,12 @@ class ForgetsGenerator(Lamps):
     def snapshot(self) -> Snapshot:
         kept = ((name, value) for name, value in self._state() if name != "rng")
         return Snapshot(self._plain_spec(), encode(kept))
+
+
+class StartsAlike(ForgetsGenerator):
+    """Says itself that it does, where a spec says nothing."""
+
+    check_hints = CheckHints(fixed_start=True)
 
 
 class RestoreForgetsLamps(Lamps):
