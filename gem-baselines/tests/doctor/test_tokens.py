@@ -32,7 +32,7 @@ def test_a_shifted_mask_is_found_with_the_token_that_is_learnt_by_mistake() -> N
 
     finding = found(run)["mask"]
 
-    assert "The mask is shifted by -1." in finding.sentence
+    assert finding.sentence.endswith("was said and is not learnt. The mask is shifted by -1.")
     assert "<answer> at 1 is learnt and was not said by the policy" in finding.sentence
     assert finding.place is not None
     assert ">><answer><<" in finding.place.text

@@ -125,7 +125,7 @@ def mask(run: Run) -> Iterator[Finding]:
     )
     for finding in found:
         kind = max(kinds, key=lambda name: kinds[name])
-        sentence = f"{finding.sentence[:-1]} {kind}." if kind else finding.sentence
+        sentence = f"{finding.sentence} {kind}." if kind else finding.sentence
         yield Finding(
             finding.check,
             finding.severity,
