@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 # The parts are modules.
@@ -94,8 +95,8 @@ def _filled(kind: str, name: str) -> str:
 
 
 def _doctor() -> str:
-    """Return what the doctor says of trainings that did not learn: a task, an estimator, a seed."""
-    lines = []
+    """Return what the doctor says of trainings that did not learn, and of which it says so."""
+    arms: dict[str, dict[str, list[str]]] = {}  # what is said, then the tasks, then the estimators
     for experiment in map(measured, OF_ENVIRONMENTS):
         for task in experiment.tasks:
             learnt = learners(experiment, task)
@@ -103,13 +104,16 @@ def _doctor() -> str:
                 continue
             for name in LEARNERS:
                 if name not in learnt:
-                    lines += [
-                        f"- {task}, `{name}`: {text}" for text in _words(experiment, task, name)
-                    ]
-    if not lines:
+                    for text in _words(experiment, task, name):
+                        arms.setdefault(text, {}).setdefault(task, []).append(f"`{name}`")
+    if not arms:
         return ""
     head = "What the doctor says of arms that learn nothing, by the first training it looked at:"
-    return "\n".join([head, "", *lines])
+    return "\n".join([head, "", *(f"- {_listed(of)}: {text}" for text, of in arms.items())])
+
+
+def _listed(arms: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(f"{task} ({', '.join(names)})" for task, names in arms.items())
 
 
 def _words(experiment: Measured, task: str, name: str) -> list[str]:
