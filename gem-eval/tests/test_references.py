@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import gem_eval
 from gem import read_episodes, registry, replay
 from gem.cli._main import main
 from gem.testing import fake_plugin
+from gem_eval.opening import started
 from gem_eval.references import declared_references
 from gem_eval.summary import Result
 
@@ -72,6 +75,28 @@ def test_declared_references_are_played_on_the_episodes_of_the_run(tmp_path: Pat
     log = run.folder.references_path
     assert {(e.env_index, e.seed, e.task) for e in read_episodes(log)} == own
     assert all(replay(e).state == "same" for e in read_episodes(log) if e.policy == "solver")
+
+
+@pytest.mark.usefixtures("_floors")
+def test_a_run_says_how_far_its_references_are_while_they_play(tmp_path: Path) -> None:
+    given = {"envs": ["tiny:Numbered"], "policies": ["noop"], "episodes": 4}
+    job = started(given, out=tmp_path / "run", command=["eval"])
+
+    async def states() -> list[str]:
+        found = []
+        running = asyncio.create_task(job.run())
+        while not running.done():
+            found.append(job.state)
+            await asyncio.sleep(0)
+        await running
+        return found
+
+    seen = asyncio.run(states())
+    job.close()
+
+    for name in ("floor", "random", "solver"):
+        assert any(re.fullmatch(rf"reference {name}: [0-4] of 4", state) for state in seen)
+    assert seen[0] == job.state == ""
 
 
 @pytest.mark.usefixtures("_floors")

@@ -67,7 +67,7 @@ class Job:
         self._spending = Spending(settings, self._unlogged)
         self._race: Race | None = None
         self._cells = Cells(folder)
-        self._grading = ""  # how far that is, while recorded episodes are graded again
+        self._afterwards = ""  # how far it is with what follows the last episode of its policies
         asking = [policy.name for policy in live.policies if policy.asks_model]
         self.tracking = Tracking(folder, settings.track, asking=asking)
         self._log = EpisodeLog(folder.episodes_path)
@@ -125,7 +125,7 @@ class Job:
     def state(self) -> str:
         """What the run waits for beside answers and environments; empty where that is nothing."""
         states = [policy.state for policy in self._live.policies]
-        states += [self.tracking.state, self._grading]
+        states += [self.tracking.state, self._afterwards]
         if self._race is not None:
             states.append(self._race.state)
         return next(filter(None, states), "")
@@ -173,22 +173,32 @@ class Job:
 
     async def _play_references(self) -> None:
         """Play what scores of these environments are to be read beside. A branch has none."""
-        if self.folder.record.branch is None:
-            outcomes = self._tries.last
-            await play_references(self.folder, self.settings, self._live, self._plan, outcomes)
+        if self.folder.record.branch is not None:
+            return
+
+        def note(name: str, done: int, of: int) -> None:
+            self._afterwards = f"reference {name}: {done} of {of}"
+
+        outcomes = self._tries.last
+        try:
+            await play_references(
+                self.folder, self.settings, self._live, self._plan, outcomes, on_played=note
+            )
+        finally:
+            self._afterwards = ""
 
     async def _grade_again(self) -> None:
         """Have a run that splits noise score its episodes anew, as often as it asks for."""
 
         def note(done: int, of: int) -> None:
-            self._grading = f"grading again: {done} of {of}"
+            self._afterwards = f"grading again: {done} of {of}"
 
         try:
             await grade_again(self.folder, self.settings, self._live, note)
         except OSError as error:
             raise self._stopped(f"A grading cannot be written ({error.strerror}).") from error
         finally:
-            self._grading = ""
+            self._afterwards = ""
 
     def close(self) -> None:
         """Release the log, the answers of players and the cache."""

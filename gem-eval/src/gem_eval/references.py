@@ -47,6 +47,9 @@ class Reference(NamedTuple):
 ReferencesOf = Callable[[str], Sequence[Reference]]
 """The references of an environment, by its id."""
 
+OnPlayed = Callable[[str, int, int], None]
+"""Called with the name of a reference, how many episodes it has played, and of how many."""
+
 _FLOOR = "noop"
 _ABOVE = ("random", "solver")
 
@@ -90,11 +93,13 @@ async def play_references(
     plan: Sequence[PlannedEpisode],
     outcomes: Iterable[Outcome],
     references_of: ReferencesOf = declared_references,
+    *,
+    on_played: OnPlayed = lambda name, done, of: None,
 ) -> None:
     """Play the references of a run on the episodes that it played, as far as the log lacks them.
 
     `outcomes` are those of the run. A reference that is a policy of the run itself has its row
-    already. Raises LogError where the log cannot be written.
+    already. `on_played` is told how far each is. Raises LogError where the log cannot be written.
     """
     own = {ref.name for ref in settings.policies}
     played = {(each.env_index, each.episode_index): each for each in outcomes}
@@ -115,7 +120,8 @@ async def play_references(
                     log = EpisodeLog(folder.references_path) if log is None else log
                     line_up = reference.line_up(seats.get(env_index, ()))
                     options = replace(rollout_options(settings, live), plan=missing)
-                    await _play(name, line_up, settings, options, log)
+                    on_played(name, 0, len(missing))
+                    await _play(name, line_up, settings, options, log, on_played)
     finally:
         if log is not None:
             log.close()
@@ -147,10 +153,14 @@ async def _play(
     settings: Settings,
     options: RolloutOptions,
     log: EpisodeLog,
+    on_played: OnPlayed,
 ) -> None:
+    done = 0
     async with aclosing(rollout(line_up, settings.envs, options=options)) as episodes:
         async for episode in episodes:
             log.append(replace(episode, policy=name))
+            done += 1
+            on_played(name, done, len(options.plan or ()))
 
 
 def _tries(folder: RunFolder) -> Tries:
