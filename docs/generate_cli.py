@@ -26,8 +26,8 @@ Install: `pip install .` in a virtual environment, from the checkout
 ([all ways](../README.md#install)).
 
 `gem-env` is the same as `python -m gem`. This page is written by `python docs/generate_cli.py`.
-Exit status: 0 done, 1 the thing checked did not hold, 2 wrong use, 130 interrupted, 141 nobody
-reads the output any more, as after `| head`.
+Exit status: 0 done, 1 the thing checked did not hold, 2 wrong use, 3 undecided (`compare`, and
+`eval --until decided`), 130 interrupted, 141 nobody reads the output any more, as after `| head`.
 """
 
 
