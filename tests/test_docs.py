@@ -161,6 +161,23 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+READMES = [page for page in PAGES if page.name == "README.md" and page.parent != ROOT]
+
+
+@pytest.mark.parametrize("page", READMES, ids=[page.parent.name for page in READMES])
+def test_a_module_that_a_readme_names_is_in_its_distribution(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    named = {name for name in re.findall(r"`([\w/]+\.py)`", text) if name != "NAME.py"}
+
+    absent = [
+        name
+        for name in sorted(named)
+        if not (ROOT / name).is_file() and not any(page.parent.glob(f"**/{name}"))
+    ]
+
+    assert absent == []
+
+
 TOPS = [page for page in PAGES if page.parent.name == "docs"]
 
 
