@@ -16,6 +16,7 @@ from typing import NamedTuple
 import pytest
 
 import gem.testing
+from gem import registry
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("gem-*/*.md")])
@@ -247,6 +248,18 @@ def test_the_tree_in_the_readme_is_the_tree() -> None:
 
     assert {name for name in drawn if name.endswith("/")} == folders
     assert [name for name in drawn if not (ROOT / name).exists()] == []
+
+
+def test_the_guide_lists_every_wrapper_of_core_in_its_layer() -> None:
+    page = (ROOT / "docs" / "rollouts.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[\w`, ]+`) \| (\w+) \| ", page, re.MULTILINE)
+    listed = {id: layer for ids, layer in rows for id in re.findall(r"\w+", ids)}
+
+    installed = {
+        spec.id: spec.layer for spec in registry.wrappers() if spec.target.startswith("gem.")
+    }
+
+    assert {id: layer for id, layer in listed.items() if layer in installed.values()} == installed
 
 
 def test_the_glossary_says_where_each_word_lives() -> None:
