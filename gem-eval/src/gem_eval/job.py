@@ -176,8 +176,8 @@ class Job:
         if self.folder.record.branch is not None:
             return
 
-        def note(name: str, done: int, of: int) -> None:
-            self._afterwards = f"reference {name}: {done} of {of}"
+        def note(done: int, of: int) -> None:
+            self._afterwards = f"references: {done:,} of {of:,}"
 
         outcomes = self._tries.last
         try:

@@ -8,13 +8,13 @@ is a log in the run's folder: it replays, and is played once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from gem import EpisodeLog, read_episodes, registry
-from gem.rollouts import PlannedEpisode, RolloutOptions, rollout
+from gem.rollouts import PlannedEpisode, rollout
 from gem_eval.errors import RunFolderError
 from gem_eval.line_ups import PolicyRef
 from gem_eval.live import Live, live_of, planned_for, rollout_options
@@ -47,8 +47,8 @@ class Reference(NamedTuple):
 ReferencesOf = Callable[[str], Sequence[Reference]]
 """The references of an environment, by its id."""
 
-OnPlayed = Callable[[str, int, int], None]
-"""Called with the name of a reference, how many episodes it has played, and of how many."""
+OnPlayed = Callable[[int, int], None]
+"""Called with how many episodes the references have played, all of them, and of how many."""
 
 _FLOOR = "noop"
 _ABOVE = ("random", "solver")
@@ -94,37 +94,42 @@ async def play_references(
     outcomes: Iterable[Outcome],
     references_of: ReferencesOf = declared_references,
     *,
-    on_played: OnPlayed = lambda name, done, of: None,
+    on_played: OnPlayed = lambda done, of: None,
 ) -> None:
     """Play the references of a run on the episodes that it played, as far as the log lacks them.
 
     `outcomes` are those of the run. A reference that is a policy of the run itself has its row
-    already. `on_played` is told how far each is. Raises LogError where the log cannot be written.
+    already. `on_played` is told how far they are. Raises LogError where the log cannot be written.
     """
     own = {ref.name for ref in settings.policies}
     played = {(each.env_index, each.episode_index): each for each in outcomes}
     firsts = [each for each in plan if each.repeat == 0 and each[:2] in played]
     seats = {each.env_index: tuple(play.seat for play in each.seats) for each in played.values()}
     tries = _tries(folder)
-    log: EpisodeLog | None = None
-    try:
-        for env_index, spec in enumerate(settings.envs):
-            for reference in references_of(spec.id):
-                name = reference.name
-                missing = [
-                    each
-                    for each in firsts
-                    if each.env_index == env_index and tries.is_missing((name, *each[:3]))
-                ]
-                if missing and name not in own:
-                    log = EpisodeLog(folder.references_path) if log is None else log
-                    line_up = reference.line_up(seats.get(env_index, ()))
-                    options = replace(rollout_options(settings, live), plan=missing)
-                    on_played(name, 0, len(missing))
-                    await _play(name, line_up, settings, options, log, on_played)
-    finally:
-        if log is not None:
-            log.close()
+    lacking: list[tuple[Reference, int, list[PlannedEpisode]]] = []
+    for env_index, spec in enumerate(settings.envs):
+        for reference in references_of(spec.id):
+            missing = [
+                each
+                for each in firsts
+                if each.env_index == env_index and tries.is_missing((reference.name, *each[:3]))
+            ]
+            if missing and reference.name not in own:
+                lacking.append((reference, env_index, missing))
+    if not lacking:
+        return
+    # Of all of them: a run that varies an argument plays few episodes at a time, many times over.
+    total = sum(len(missing) for _, _, missing in lacking)
+    done = 0
+    with closing(EpisodeLog(folder.references_path)) as log:
+        for reference, env_index, missing in lacking:
+            line_up = reference.line_up(seats.get(env_index, ()))
+            options = replace(rollout_options(settings, live), plan=missing)
+            async with aclosing(rollout(line_up, settings.envs, options=options)) as episodes:
+                async for episode in episodes:
+                    log.append(replace(episode, policy=reference.name))
+                    done += 1
+                    on_played(done, total)
 
 
 async def references_for(folder: RunFolder) -> None:
@@ -145,22 +150,6 @@ async def references_for(folder: RunFolder) -> None:
     if folder.episodes_path.exists():  # a run that was just begun has no log
         outcomes = map(Outcome.of, read_episodes(folder.episodes_path))
         await play_references(folder, settings, live, plan, outcomes, any_references)
-
-
-async def _play(
-    name: str,
-    line_up: str | Mapping[str, str],
-    settings: Settings,
-    options: RolloutOptions,
-    log: EpisodeLog,
-    on_played: OnPlayed,
-) -> None:
-    done = 0
-    async with aclosing(rollout(line_up, settings.envs, options=options)) as episodes:
-        async for episode in episodes:
-            log.append(replace(episode, policy=name))
-            done += 1
-            on_played(name, done, len(options.plan or ()))
 
 
 def _tries(folder: RunFolder) -> Tries:
