@@ -30,6 +30,27 @@ def test_a_word_outside_the_vocabulary_is_the_unknown_token() -> None:
     assert WORDS.decode(WORDS.encode("123 higher")) == "<unknown>higher"
 
 
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("-1", "-1"),
+        ("-100", "-<unknown>"),
+        ("0.5", "0.5"),
+        ("0.55", "<unknown>.<unknown>"),
+        ("10.5", "<unknown>.<unknown>"),
+        ("x's", "x's"),
+        ("x'story", "<unknown>'<unknown>"),
+        ("0.5x's-1.", "0.5 x's-1."),
+    ],
+)
+def test_an_entry_of_several_marks_is_none_where_a_word_or_a_number_goes_on(
+    text: str, read: str
+) -> None:
+    tokenizer = WordTokenizer(["-1", "0.5", "x's", "-", ".", "'"])
+
+    assert tokenizer.decode(tokenizer.encode(text)) == read
+
+
 @pytest.mark.parametrize("tokenizer", [WORDS, ByteTokenizer()])
 @pytest.mark.parametrize("text", ["<end><begin>", "\ud800", "\x00\x01\x02\x03", "_é١😀"])
 def test_no_text_gives_a_special_id(tokenizer: Tokenizer, text: str) -> None:

@@ -20,9 +20,9 @@ class WordTokenizer:
     r"""One token a word, a whole number or a punctuation mark; white space is none.
 
     `vocabulary` lists the texts that have a token, each once. One that holds several words or
-    marks, such as `\boxed{`, is one token wherever it stands. Every other word, number or mark
-    is the token `<unknown>`. Upper and lower case differ. Ids are fixed by the vocabulary's
-    order.
+    marks, such as `\boxed{`, is one token wherever it stands, but where it would end within a word
+    or a number: `-1` is none in `-100`. Every other word, number or mark is the token `<unknown>`.
+    Upper and lower case differ. Ids are fixed by the vocabulary's order.
 
     `decode` puts a space between two words or numbers and nothing else, so it gives back such
     texts as `\boxed{3 5}` and no layout.
@@ -48,7 +48,7 @@ class WordTokenizer:
         # The longest first: a regular expression takes the first alternative that fits.
         several = [text for text in self.vocabulary if not re.fullmatch(_PIECE, text)]
         several.sort(key=len, reverse=True)
-        self._pieces = re.compile("|".join([*map(re.escape, several), _PIECE]))
+        self._pieces = re.compile("|".join([*map(_whole, several), _PIECE]))
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> WordTokenizer:
@@ -83,6 +83,19 @@ class WordTokenizer:
 
     def describe(self) -> dict[str, Any]:
         return {"kind": "words", "vocabulary": list(self.vocabulary)}
+
+
+def _whole(text: str) -> str:
+    """Return a pattern of a text that does not end within a word or a number.
+
+    It cannot begin within one: what stands before is read first, and whole.
+    """
+    last = text[-1]
+    if last.isdecimal():
+        return rf"{re.escape(text)}(?!\d)"
+    if last.isalpha():
+        return rf"{re.escape(text)}(?![^\W\d_])"
+    return re.escape(text)
 
 
 def _check(vocabulary: Sequence[str]) -> None:
