@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import gem
 from gem_baselines.doctor.diagnosis import diagnosed
 from gem_baselines.doctor.opening import open_run
 from gem_baselines.doctor.trl import keeping_samples
@@ -77,6 +78,23 @@ def test_a_reward_function_keeps_samples_and_gives_what_it_gave(tmp_path: Path) 
     diagnosis = diagnosed(run)
     assert diagnosis.is_healthy
     assert {"endings", "signal", "answers", "cut_off"} <= set(diagnosis.well)
+
+
+def test_parts_of_one_game_are_groups_of_their_seats(tmp_path: Path) -> None:
+    games = gem.run(lambda request: "\\boxed{bet}", "game:KuhnPoker-v0", episodes=2, seed=1)
+    # Two tries of each seat, alike: neither has anything to compare, though the seats differ.
+    parts = [part for game in games for part in (*game.parts(), *game.parts())]
+    kept = keeping_samples(lambda **given: [0.0] * len(given["episode"]), tmp_path, every=1)
+
+    for step in range(2):
+        kept(episode=parts, trainer_state=SimpleNamespace(global_step=step))
+
+    run = open_run(tmp_path)
+    assert len({each.start for each in run.samples[0].played}) == 4
+    assert [shown.episode.total_reward for shown in run.samples[0].shown] == [
+        part.total_reward for part in parts
+    ]
+    assert "signal" in {finding.check for finding in diagnosed(run).findings}
 
 
 def test_figures_that_are_damaged_are_named(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from gem_baselines.doctor.reading import read_samples, series_of
 from gem_baselines.doctor.run import Run, Series
 from gem_baselines.errors import DAMAGED, FolderError
 from gem_baselines.training.files import replace_file, replace_json
-from gem_baselines.training.samples import MOST_EPISODES, episode_in_numbers
+from gem_baselines.training.samples import MOST_EPISODES, episode_in_numbers, record_of
 
 __all__ = ["is_trl_folder", "keeping_samples", "read_trl"]
 
@@ -93,16 +93,24 @@ def keeping_samples(
 def _write(path: Path, step: int, episodes: Sequence[Episode]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     batch = [
-        # The repeats of a seed are a group, whichever numbers a rollout gave them.
-        {**episode_in_numbers(each), "start": [each.seed, each.task or 0], "is_learnt": True}
+        {**episode_in_numbers(each), "start": _start_of(each), "is_learnt": True}
         for each in episodes
     ]
     lines = [
-        json.dumps({"number": number, "episode": json.loads(each.to_json())})
+        json.dumps({"number": number, "episode": record_of(each)})
         for number, each in enumerate(episodes[:MOST_EPISODES])
     ]
     replace_file(path.with_suffix(".jsonl"), "".join(f"{line}\n" for line in lines))
     replace_json(path, {"update": step, "baseline": None, "episodes": batch}, indent=None)
+
+
+def _start_of(episode: Episode) -> list[int]:
+    """Return what the episodes of a group have in common, whichever numbers a rollout gave them."""
+    start = [episode.seed, episode.task or 0]
+    if not episode.seats:
+        return start
+    # A part of one seat is compared with parts of that seat: others of the game are paid otherwise.
+    return [*start, episode.turns[0].seat if episode.turns else -1]
 
 
 def _newest_state(folder: Path) -> Path | None:

@@ -19,7 +19,7 @@ from gem_baselines.learning_policy import Batch, Floats, LearningPolicy, LearntR
 from gem_baselines.training.advantages import Values, start_of
 from gem_baselines.training.experiment import Experiment
 
-__all__ = ["MOST_EPISODES", "Sample", "episode_in_numbers", "is_sampled"]
+__all__ = ["MOST_EPISODES", "Sample", "episode_in_numbers", "is_sampled", "record_of"]
 
 MOST_EPISODES = 16
 """Shown of one update, in whole groups; of a larger group all are shown."""
@@ -88,7 +88,7 @@ class Sample:
             {
                 "update": self._update,
                 "number": number,
-                "episode": _record(self._batch.episodes[number]),
+                "episode": record_of(self._batch.episodes[number]),
                 **self._credit(number),
                 "rows": self._rows(number),
             }
@@ -129,7 +129,7 @@ def _key(episode: Episode) -> tuple[int, ...]:
     return (*start_of(episode), episode.repeat)
 
 
-def _record(episode: Episode) -> Any:
+def record_of(episode: Episode) -> Any:
     """Return an episode as JSON data: a seat's part as the record of one seat that it is."""
     alone = replace(episode, seats=(), stopped_by=None) if episode.seats else episode
     return json.loads(alone.to_json())
