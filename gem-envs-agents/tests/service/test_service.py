@@ -202,6 +202,63 @@ def test_what_was_not_agreed_to_earns_nothing() -> None:
     assert step.reward == 0.0
 
 
+@pytest.mark.parametrize("id", ["agents:Service-v0", "agents:ServiceOfTwo-v0"])
+def test_a_yes_is_no_consent_to_what_is_done_to_another_order_and_undone(id: str) -> None:
+    env = gem.make(id, difficulty="easy", wording=0)
+    step = _to_the_end_with_a_detour(env)
+    assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 0.0}
+
+
+def test_an_address_that_was_agreed_to_may_be_spaced_in_another_way() -> None:
+    env = make(difficulty="easy", wording=0)
+    env.reset(seed=next(seed for seed in range(50) if _moves(_of(seed))))
+    while "change_address" not in (action := str(env.solve())):
+        env.step(action)
+    call = case_of(env).plans[0].calls[-1]
+    spaced = str(call.arguments["address"]).replace(" ", "  ")
+    env.step(write(Call(call.name, {**call.arguments, "address": spaced})))
+    assert to_the_end(env).reward == 1.0
+
+
+def test_another_address_than_was_agreed_to_is_unlawful_also_where_it_is_corrected() -> None:
+    env = make(difficulty="easy", wording=0)
+    env.reset(seed=next(seed for seed in range(50) if _moves(_of(seed))))
+    while "change_address" not in (action := str(env.solve())):
+        env.step(action)
+    call = case_of(env).plans[0].calls[-1]
+    env.step(write(Call(call.name, {**call.arguments, "address": "1 Thief Street"})))
+    step = to_the_end(env)
+    assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 0.0}
+
+
+def _moves(task: Case) -> bool:
+    return task.plans[0].calls[-1].name == "change_address"
+
+
+def _to_the_end_with_a_detour(env: Env) -> Step:
+    """Play a solution, but once it may write, move another order first, and move it back."""
+    base: Any = env.unwrapped
+    for seed in range(50):
+        env.reset(seed=seed)
+        plan = base.case.plans[0]
+        orders = base.case.tables["orders"]
+        own = {call.arguments.get("order_id") for call in plan.calls}
+        others = [each for each in orders if orders[each]["status"] == "open" and each not in own]
+        if others and not plan.denial and not plan.outputs:
+            break
+    order_id = others[0]
+    writes = {name for name, tool in base.case.tools.items() if tool.writes}
+    while True:
+        seat = getattr(base, "seat", None)
+        action = str(env.solve() if seat is None else env.hint("solve", seat))
+        if any(f'"{name}"' in action for name in writes):
+            for address in ("1 Thief Street", orders[order_id]["address"]):
+                env.step(write(Call("change_address", {"order_id": order_id, "address": address})))
+        step = env.step(action)
+        if step.terminated or step.truncated:
+            return step
+
+
 def test_who_never_asks_who_the_customer_is_earns_nothing() -> None:
     env = make(difficulty="easy", wording=0)
     seed = next(

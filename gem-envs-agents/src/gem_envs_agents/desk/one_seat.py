@@ -10,7 +10,7 @@ from gem.env import Env, Step
 from gem_envs_agents.desk.actions import Move, read_move, write_call
 from gem_envs_agents.desk.rules import LONGEST_MESSAGE, Desk, agent_prompt, schemas
 from gem_envs_agents.desk.solving import next_action
-from gem_envs_agents.desk.tool import run
+from gem_envs_agents.desk.tool import Call, run
 from gem_envs_agents.users.automaton import STOP, State, answer, begin
 from gem_envs_agents.users.hearing import hear
 from gem_envs_agents.users.script import listens_for
@@ -45,7 +45,7 @@ class ServiceDesk(Desk, Env):
     def step(self, action: str) -> Step:
         move = read_move(action)
         if move.calls:
-            results = self.agent_calls(move, is_agreed=State(*self.user).agreed != 0)
+            results = self.agent_calls(move, agreed=self._agreed())
             error = {"action_error": "invalid"} if results.are_errors else {}
             return self._going_on(results.observation, error)
         if not move.text:
@@ -55,6 +55,11 @@ class ServiceDesk(Desk, Env):
             problem = f"Not sent: a message has {LONGEST_MESSAGE} characters at most."
             return self._going_on(problem, {"action_error": "invalid"})
         return self._say(move, action)
+
+    def _agreed(self) -> Sequence[Call]:
+        """Return the calls of the open request, once the user has agreed to a part of it."""
+        state = State(*self.user)
+        return self.case.plans[state.closed].calls if state.agreed else ()
 
     def _say(self, move: Move, action: str) -> Step:
         self.hear_agent(move.text)

@@ -142,11 +142,9 @@ class Desk:
         self.ledger = tuple(after_words(Ledger(*self.ledger), text, self.case.outputs))
         self.transcript.append(f"Customer: {text}")
 
-    def agent_calls(self, move: Move, *, is_agreed: bool) -> Results:
-        """Make the agent's calls."""
-        outcomes = [
-            self._agent_call(parsed, is_agreed=is_agreed) for parsed in move.calls[:MOST_AT_ONCE]
-        ]
+    def agent_calls(self, move: Move, *, agreed: Sequence[Call]) -> Results:
+        """Make the agent's calls. `agreed` are calls of the solution that the user agreed to."""
+        outcomes = [self._agent_call(parsed, agreed) for parsed in move.calls[:MOST_AT_ONCE]]
         return _results(move, outcomes)
 
     def user_calls(self, move: Move) -> Results:
@@ -190,7 +188,7 @@ class Desk:
         parts["judge"] = judged(statements, results)
         return parts, {"reward_parts": parts, "tool_results": results}
 
-    def _agent_call(self, parsed: ParsedCall | Malformed, *, is_agreed: bool) -> Outcome:
+    def _agent_call(self, parsed: ParsedCall | Malformed, agreed: Sequence[Call]) -> Outcome:
         case = self.case
         before = self.database
         if isinstance(parsed, Malformed):
@@ -207,10 +205,22 @@ class Desk:
         if outcome.database is not before:
             # What needs no consent is not written for a stranger either.
             needs_consent = tool is not None and tool.needs_consent
-            is_lawful = self.knows_user() and (is_agreed or not needs_consent)
+            is_agreed = not needs_consent or self._does_one_of(agreed, outcome)
+            is_lawful = self.knows_user() and is_agreed
             self.unlawful += not is_lawful
             self.changes = outcome.database.changes
         return outcome
+
+    def _does_one_of(self, agreed: Sequence[Call], outcome: Outcome) -> bool:
+        """Say whether a write left what one of the calls that were agreed to would have left.
+
+        A yes to one thing is none to another, also where the other is taken back later. By what is
+        left and not by the arguments: a tool may read two spellings of one address alike.
+        """
+        state = outcome.database.state()
+        return any(
+            run(self.case.tools, self.database, call).database.state() == state for call in agreed
+        )
 
     def _note(self, call: Call, outcome: Outcome, *, writes: bool) -> None:
         text = attempt(call)

@@ -14,7 +14,7 @@ from gem.content import Observation
 from gem_envs_agents.desk.actions import Move, read_move, write_call
 from gem_envs_agents.desk.rules import LONGEST_MESSAGE, Desk, agent_prompt, schemas
 from gem_envs_agents.desk.solving import next_action
-from gem_envs_agents.desk.tool import Tools
+from gem_envs_agents.desk.tool import Call, Tools
 from gem_envs_agents.users.assent import assent
 from gem_envs_agents.users.automaton import STOP, Reply, State, answer, begin
 from gem_envs_agents.users.hearing import hear
@@ -72,7 +72,7 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
     def _agent_step(self, action: str) -> Step:
         move = read_move(action)
         if move.calls:
-            results = self.agent_calls(move, is_agreed=self.is_agreed)
+            results = self.agent_calls(move, agreed=self._agreed())
             return self._again(AGENT, results.observation, are_errors=results.are_errors)
         problem = _problem(move)
         if problem:
@@ -90,6 +90,13 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         else:
             self.asked += [slot for slot in heard.asks if slot not in self.asked]
         return self._ask_or_cut_off(USER, f"Agent: {move.text}")
+
+    def _agreed(self) -> Sequence[Call]:
+        """Return the calls of every request, as the user may ask in any order; none without a yes.
+
+        What the user has no wish for is agreed to by no yes.
+        """
+        return [call for plan in self.case.plans for call in plan.calls] if self.is_agreed else ()
 
     def _user_step(self, action: str) -> Step:
         move = read_move(action)
