@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,6 +92,19 @@ def test_a_row_that_does_not_fit_is_one_clear_error(
 def test_options_for_every_row_must_differ(options: tuple[str, ...]) -> None:
     with pytest.raises(BadArguments, match="2 to 26 texts that differ"):
         Choice(data=[{"question": "?", "answer": "A"}], options=options)
+
+
+def test_a_file_that_was_checked_with_some_options_is_checked_again_with_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = pytest.importorskip("datasets", reason="the extra `data` is not installed")
+    monkeypatch.setattr(library.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    file = str(tmp_path / "rows.parquet")
+    library.Dataset.from_list([{"question": "Is it?", "answer": "True"}]).to_parquet(file)
+
+    assert Choice(data=file, options=("True", "False")).num_tasks == 1
+    with pytest.raises(DataError, match="row 1: the field 'answer' is 'True'"):
+        Choice(data=file, options=("Heads", "Tails"))
 
 
 @pytest.mark.parametrize("depth", DEPTHS)

@@ -56,18 +56,22 @@ def chosen_kind(options: tuple[str, ...] | None, *, shows_context: bool) -> RowK
 
     Equal arguments give the same kind, so that environments share a table.
     """
-
-    def read(row: Mapping[str, Any]) -> Chosen:
-        texts = _options(row["options"]) if options is None else options
-        answer = row["answer"]
-        right = meant(_answer(answer), texts)
-        if right is None:
-            raise Misfit("answer", answer, f"the letter or the text of one of {list(texts)!r:.200}")
-        return Chosen(_text(row, "question"), texts, right, _context(row))
-
+    # A partial function, and no closure: the options tell kinds apart that are otherwise alike, so
+    # that a file on disk that was checked with some is checked again with others.
+    read = functools.partial(_chosen, options)
     needs = ("question", "answer") if options is not None else ("question", "options", "answer")
     optional = {"context": ""} if shows_context else {}
     return RowKind("question with options", read=read, needs=needs, optional=optional)
+
+
+def _chosen(shared: tuple[str, ...] | None, row: Mapping[str, Any]) -> Chosen:
+    """Read a row with the options that all rows share, or with its own."""
+    texts = _options(row["options"]) if shared is None else shared
+    answer = row["answer"]
+    right = meant(_answer(answer), texts)
+    if right is None:
+        raise Misfit("answer", answer, f"the letter or the text of one of {list(texts)!r:.200}")
+    return Chosen(_text(row, "question"), texts, right, _context(row))
 
 
 def _options(options: Any) -> tuple[str, ...]:
