@@ -95,10 +95,42 @@ def test_a_context_that_is_no_text_is_one_clear_error(context: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"), [(1912, "1912"), (True, "true"), (2.5, "2.5"), (["a", 7], "7")]
+    ("answer", "said"),
+    [
+        (1912, "1912"),
+        (2.5, "2.5"),
+        (["a", 7], "7"),
+        # A column of whole numbers with gaps is one of floats.
+        (1912.0, "1912"),
+        (1912.0, "1912.0"),
+        (["a", 1000.0], "1,000"),
+        (-0.0, "0"),
+        (1e300, "1e+300"),
+        (True, "true"),
+        (True, "yes"),
+        (False, "No."),
+    ],
 )
 def test_an_answer_may_be_a_number_or_a_truth(ask: Ask, answer: Any, said: str) -> None:
     assert ask(answer, f"<answer>{said}</answer>").reward == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (2.5, "2"),
+        (1912.0, "19120"),
+        (1912, "1912.0"),
+        (True, "no"),
+        (False, "yes"),
+        (True, "1"),
+        (1.0, "yes"),
+        ("True", "yes"),
+    ],
+)
+def test_a_number_or_a_truth_accepts_no_other(ask: Ask, answer: Any, said: str) -> None:
+    step = ask(answer, f"<answer>{said}</answer>")
+    assert (step.reward, step.info["f1"]) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("answer", [None, "", " ", [], ["x", ""], [None], {"a": 1}])

@@ -13,6 +13,9 @@ from gem_envs_qa.options import LETTERS, are_distinct, meant, unlettered
 __all__ = ["Chosen", "Open", "chosen_kind", "open_kind"]
 
 
+_LARGEST_WHOLE = 2.0**53  # above it not every whole number is a float
+
+
 class Open(NamedTuple):
     """A question and every answer that is accepted. `context` may be empty."""
 
@@ -33,7 +36,7 @@ class Chosen(NamedTuple):
 def _open(row: Mapping[str, Any]) -> Open:
     answers = row["answer"]
     accepted = answers if _is_list(answers) else [answers]
-    texts = tuple(_answer(text) for text in accepted)
+    texts = tuple(text for value in accepted for text in _accepted(value))
     if not texts or not all(texts):
         raise Misfit("answer", answers, "an answer that is not empty, or a list of such answers")
     return Open(_text(row, "question"), texts, _context(row))
@@ -81,6 +84,20 @@ def _options(options: Any) -> tuple[str, ...]:
             return texts
     wanted = "a list of 2 to 26 texts that differ, and none that is a letter of another"
     raise Misfit("options", options, wanted)
+
+
+def _accepted(value: Any) -> tuple[str, ...]:
+    """Return each text that is right where a row has this answer; an empty one where it is none.
+
+    Tables write what people write otherwise: a whole number as a float, where a column has gaps,
+    and yes and no as a boolean.
+    """
+    text = _answer(value)
+    if isinstance(value, bool):
+        return ("yes" if value else "no", text)
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _LARGEST_WHOLE:
+        return (str(int(value)), text)
+    return (text,)
 
 
 def _answer(value: Any) -> str:
