@@ -50,6 +50,14 @@ SAME = [
     ("5…6", "5-6", "two numbers with an ellipsis between them"),
     ("1.2.3", "1.2.3.", "a version"),
     ("3.5-$4.5", "3.5, 4.5", "two numbers with points"),
+    ("Hydro\u00adgen", "hydrogen", "a soft hyphen"),
+    ("\ufeffNorwegen\u200f", "Norwegen", "a mark of order, and one of direction"),
+    ("Bonn\u200b.", "Bonn", "a space without width"),
+    ("10\u200b²", "10^2", "a joint before a raised digit"),
+    ("\u2665\ufe0f", "\u2665", "a heart as an emoji"),
+    ("Aloha \u02bbOe", "Aloha 'Oe", "an okina"),
+    ("Hawai\u02bbi", "Hawaii", "an okina that is left out"),
+    ("п\u02bcять", "п'ять", "a letter for an apostrophe"),
 ]
 DIFFERENT = [
     ("Bonn", "Born", "a letter"),
@@ -89,6 +97,16 @@ DIFFERENT = [
     ("The The", "A", "other articles"),
     ("!!!", "???", "nothing but punctuation"),
     ("five", "5", "a number in words"),
+    ("2_1", "21", "two numbers with an underscore between them"),
+    ("2_{10}", "210", "a lowered number in LaTeX"),
+    ("5\u200b6", "5 6", "one number, with a joint that nobody sees"),
+    ("-\u200b5", "5", "a minus before a joint that nobody sees"),
+    ("\u200b", "\u200c", "nothing that is seen"),
+    (
+        "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+        "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f",
+        "the flags of England and Wales",
+    ),
     ("Анна", "Anna", "another script"),
 ]
 

@@ -4,7 +4,8 @@ The form is SQuAD's (arXiv 1606.05250): lower case, no punctuation, no articles,
 What SQuAD leaves open or gets wrong is settled like this, in this order:
 
 1. Unicode: NFKC, then case folding. `BONN`, `Bonn` and the same in full width are one answer, and
-   so are the two ways to write `é`. Accents count: `Beyonce` is not `Beyoncé`.
+   so are the two ways to write `é`. Accents count: `Beyonce` is not `Beyoncé`. Before that, what
+   nobody sees is dropped: soft hyphens, joiners, marks of direction, variants of emoji.
 2. Numbers: a comma before three digits, as in `1,000`, is dropped. A point between two digits stays
    or at the beginning of a number (`3.5` is not `35`, which SQuAD makes it), and so does a minus
    that begins one, also before a currency sign (`-$5` is not `5`). Any other marks between two
@@ -12,7 +13,8 @@ What SQuAD leaves open or gets wrong is settled like this, in this order:
    `5.-6` `56`. So do raised and lowered digits and fractions in one character: `10²` is not
    `102`, nor `2½` `21/2`.
 3. Punctuation of any script is dropped, and currency signs and the signs of ASCII (`$+<=>^|~`):
-   `U.S.` is `us`, `rock'n'roll` is `rocknroll`, `€5` is `5`.
+   `U.S.` is `us`, `rock'n'roll` is `rocknroll`, `€5` is `5`. The letters that Unicode has for an
+   apostrophe and an okina are apostrophes: most people write `Hawai'i` with a quote.
 4. The words `a`, `an` and `the` are dropped; `vitamin A` is then `vitamin`, as in SQuAD.
 5. A step that would leave nothing is left out: `The The` keeps its articles, `!!!` its marks.
 """
@@ -35,12 +37,19 @@ _CURRENCY = "[$¢-¥₠-₿]?"
 # A point alone stays. A minus behind a mark that parts two numbers, as in `(5,-6)`, is left, with
 # the currency sign beside it, as in `(5,-$6)`: it begins a number.
 _BETWEEN_DIGITS = re.compile(
-    r"(?<=\d)(?!\.\d)[^\w\s]+?"
+    r"(?<=\d)(?!\.\d)(?:[^\w\s]|_)+?"
     rf"(?=(?:(?<!\.)\.)?\d|(?<=[,;:/|(\[{{^=-]){_CURRENCY}-{_CURRENCY}\.?\d)"
 )
 # NFKC writes these as common digits, which would run into those before them.
 _BEFORE_RAISED = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹⁺⁻₀-₉₊₋¼-¾⅐-⅞↉])")
-_DASHES = dict.fromkeys(map(ord, "‐‑‒–—−"), "-")  # noqa: RUF001 - these are meant
+# Tags of emoji are not among them: they tell the flag of England from that of Wales.
+_UNSEEN = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe0e\ufe0f\ufeff]"
+)
+_WRITTEN_AS = {
+    **dict.fromkeys(map(ord, "‐‑‒–—−"), "-"),  # noqa: RUF001 - these are meant
+    **dict.fromkeys(map(ord, "\u02bb\u02bc"), "'"),
+}
 _SIGNS = frozenset("$+<=>^`|~")
 # The one mark that stands for itself: a point within, or a minus before, a number.
 _OTHER = re.compile(rf"(?P<kept>(?:(?<=\d)|(?<!\w))\.(?=\d)|(?<![\w.])-(?={_CURRENCY}\.?\d))|[\W_]")
@@ -67,8 +76,10 @@ def bare_form(answer: str) -> str:
 
 
 def _form(answer: str) -> str:
-    apart = _BEFORE_RAISED.sub(" ", answer)
-    plain = _composed(_composed(apart).casefold()).translate(_DASHES)
+    # First of all: between two digits, say, it would hide from the patterns that they adjoin.
+    seen = _UNSEEN.sub("", answer)
+    apart = _BEFORE_RAISED.sub(" ", seen if seen.strip() else answer)
+    plain = _composed(_composed(apart).casefold()).translate(_WRITTEN_AS)
     separated = _BETWEEN_DIGITS.sub(" ", _THOUSANDS.sub("", plain))
     return " ".join((_OTHER.sub(_mark, separated).strip() or plain).split())
 
