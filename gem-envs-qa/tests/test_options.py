@@ -77,6 +77,41 @@ def test_marks_count_where_they_alone_tell_options_apart(
         assert meant(form.format(letter), options) == place
 
 
+@pytest.mark.parametrize(
+    ("options", "answer"),
+    [
+        (("x > 0", "3x + 2", "4x"), "3x+2"),
+        (("x > 0", "3x + 2", "4x"), "B) 3x+2"),
+        (("x > 0", "3x + 2", "4x"), "**3 x + 2.**"),
+        (("(a,b)", "(b,a)"), "(b, a)"),
+        (("x>5", "x<5"), "B) x < 5"),
+        (("x>5", "x<5"), "$x < 5$"),
+        (("3x2", "3x + 2"), "3x+2"),
+        (("a b", "ab"), "ab"),
+        (("ab", "a b"), "B) a b"),
+    ],
+)
+def test_white_space_between_marks_does_not_count(options: tuple[str, ...], answer: str) -> None:
+    assert meant(answer, options) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "answer"),
+    [
+        (("x>5", "x<5"), "x 5"),
+        (("x>5", "x<5"), "x = 5"),
+        (("x>5", "x<5"), "A) x < 5"),
+        (("3x + 2", "3x - 2"), "3x 2"),
+        (("ab!", "a b?"), "a  bc"),
+        (("*", "**x**"), "***"),
+    ],
+)
+def test_another_text_means_none_however_it_is_spaced(
+    options: tuple[str, ...], answer: str
+) -> None:
+    assert meant(answer, options) is None
+
+
 def test_a_text_without_the_marks_that_tell_options_apart_means_none() -> None:
     assert meant("0, 1", INTERVALS) is None
     assert meant("x 0", ("x > 0", "x < 0")) is None

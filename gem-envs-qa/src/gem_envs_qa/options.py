@@ -3,8 +3,9 @@
 An answer means an option in one of four ways, tried in this order:
 
 1. its letter, in either case: `B`, `b`, `(B)`, `B.`, `B)`, `B:`, `option B`;
-2. its text, in the form of `normalising` with its articles: case and punctuation do not count,
-   but where marks alone tell options apart, as `(0, 1)` and `[0, 1]`, they do;
+2. its text, as it stands but for case and white space, so that `3x+2` is `3x + 2`; or else in the
+   form of `normalising` with its articles: case and punctuation do not count, but where marks
+   alone tell options apart, as `(0, 1)` and `[0, 1]`, they do;
 3. another word for its text: yes is true, no is false, uncertain is unknown, and, as some data
    sets label them, entailment is true and "not entailment" is false;
 4. its letter and its text: `B) False`. The two must agree.
@@ -109,6 +110,11 @@ def _placed(letter: str, options: Sequence[str]) -> int | None:
 
 
 def _named(text: str, options: Sequence[str]) -> int | None:
+    written = _with_marks(text)
+    alike = [place for place, option in enumerate(options) if _with_marks(option) == written]
+    # Before its form, in which the marks of `3x+2` are lost: it would be the option `3x2`.
+    if written and len(alike) == 1:
+        return alike[0]
     named = bare_form(text)
     forms = [bare_form(option) for option in options]
     if named not in forms:  # a word of the options' own goes before another word for it
@@ -116,7 +122,7 @@ def _named(text: str, options: Sequence[str]) -> int | None:
         forms = [_SAME.get(form, form) for form in forms]
     places = [place for place, form in enumerate(forms) if form == named]
     if len(places) > 1:
-        places = [place for place in places if _with_marks(options[place]) == _with_marks(text)]
+        places = [place for place in places if place in alike]
     return places[0] if len(places) == 1 else None
 
 
