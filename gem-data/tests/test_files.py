@@ -92,6 +92,14 @@ def test_a_csv_file_is_read_record_by_record(write: Write) -> None:
     ]
 
 
+@pytest.mark.parametrize("before", ["\n", "\r\n\r\n", "\ufeff\n"])
+def test_empty_lines_before_the_header_of_a_csv_file_are_passed_over(
+    write: Write, before: str
+) -> None:
+    content = f"{before}problem,answer\n\n1 + 1?,2\n"
+    assert rows(write("rows.csv", content.encode())) == [{"problem": "1 + 1?", "answer": "2"}]
+
+
 @pytest.mark.parametrize(
     ("record", "cause"),
     [
@@ -249,7 +257,8 @@ def test_values_are_kept_as_json_has_them(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [("e.jsonl", b""), ("e.jsonl", b"\n\n"), ("e.csv", b"")]
+    ("name", "content"),
+    [("e.jsonl", b""), ("e.jsonl", b"\n\n"), ("e.csv", b""), ("e.csv", b"\n\n")],
 )
 def test_a_file_without_rows_is_refused(write: Write, name: str, content: bytes) -> None:
     assert "holds no rows" in str(refused(write(name, content)))

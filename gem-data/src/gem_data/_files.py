@@ -10,6 +10,7 @@ import csv
 import json
 import threading
 from collections.abc import Callable, Iterator
+from itertools import dropwhile
 from pathlib import Path
 from typing import NoReturn
 
@@ -126,7 +127,8 @@ def _csv_rows(path: str) -> Iterator[Numbered]:
     with Path(path).open("rb") as lines:
         # Decoded line by line, so that a byte which is no text is met in its own row.
         texts = (line.decode("utf-8" if at else "utf-8-sig") for at, line in enumerate(lines))
-        rows = csv.DictReader(texts, strict=True)
+        # The module passes empty lines over, but the first line it takes for the header.
+        rows = csv.DictReader(dropwhile(_is_empty_line, texts), strict=True)
         try:
             while (row := _next_record(rows)) is not None:
                 number += 1
@@ -145,6 +147,10 @@ def _csv_rows(path: str) -> Iterator[Numbered]:
             raise _not_utf8(path, number + 1) from error
         except csv.Error as error:
             raise _not_csv(path, number + 1, error) from error
+
+
+def _is_empty_line(text: str) -> bool:
+    return not text.strip("\r\n")
 
 
 def _check_header(names: list[str], path: str) -> None:
