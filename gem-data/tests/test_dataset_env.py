@@ -119,6 +119,23 @@ def test_arguments_are_checked_by_name_and_type() -> None:
         gem.make("demo:Mine", file="q.csv")
 
 
+def test_a_short_list_that_is_registered_is_as_it_was_then() -> None:
+    rows = [{"question": "1 + 1?", "answer": 2}]
+    gem.register("demo:Mine", DatasetEnv, data=rows)
+    rows.append({"question": "1 + 2?", "answer": 3})
+
+    assert gem.make("demo:Mine").num_tasks == 1
+    assert gem.make("demo:Mine", data=rows).num_tasks == 2
+
+
+def test_a_long_list_that_is_registered_is_read_where_it_is() -> None:
+    rows = [{"question": f"{number} + 1?" * 50, "answer": number + 1} for number in range(400)]
+    gem.register("demo:Mine", DatasetEnv, data=rows)
+    rows.append({"question": "1 + 2?", "answer": 3})
+
+    assert gem.make("demo:Mine").num_tasks == 401
+
+
 def test_without_rows_the_error_says_what_to_give() -> None:
     with pytest.raises(BadArguments, match="Give data="):
         DatasetEnv()
