@@ -15,6 +15,8 @@ BOOKS = ("The green book is the first.", "The blue book is the first.", "A. Smit
         *("False", "false", "FALSE.", "'False'", "No", "no."),
         *("B) False", "(B) false", "B. False.", "B: no", "not entailment", "not_entailment"),
         *("**B**", "*b*", "`B`", '"B"', "'B.'", "[B]", "$B$", "**(B)**", "**B) False**", "__B__"),
+        *(r"\text{B}", r"\(B\)", r"\boxed{B}", r"$\mathbf{B}$", r"\textbf{(B) False}"),
+        *(r"\text{B) }\text{False}", r"\textbf{\text{False}}", r"\[ \text{False} \]"),
     ],
 )
 def test_these_mean_the_second_option(answer: str) -> None:
@@ -27,6 +29,8 @@ def test_these_mean_the_second_option(answer: str) -> None:
         *("", " ", "D", "Z", "(D)", "1", "2", "maybe"),
         *("A) False", "B) True", "A False", "D) False", "B or C", "True or False"),
         *("**", "[]", "**A) False**", "**D**", "*B* C", "[A][B]", "**B**C", "~B~", "<B>", "!B"),
+        *(r"\text{A) False}", r"\text{A}\text{B}", r"\mathbb{B}", r"\text{}", r"\text{B", r"\B"),
+        r"\text{" * 100 + "B" + "}" * 100,
         *("It is False", "not True", "A B", "AB", "B" * 100_000, "False " * 100_000),
     ],
 )
@@ -64,7 +68,14 @@ INTERVALS = ("(0, 1)", "[0, 1]", "(0, 1]", "[0, 1)")
 
 
 @pytest.mark.parametrize(
-    "options", [INTERVALS, ("x > 0", "x < 0"), ("C++", "C#", "C"), ("5", "+5")]
+    "options",
+    [
+        INTERVALS,
+        ("x > 0", "x < 0"),
+        ("C++", "C#", "C"),
+        ("5", "+5"),
+        (r"(\text{a}, 1)", r"[\text{a}, 1]"),
+    ],
 )
 @pytest.mark.parametrize("form", ["{}", "{}.", "**{}**", "${}$", "`{}`", " {}\n"])
 def test_marks_count_where_they_alone_tell_options_apart(
@@ -120,7 +131,15 @@ def test_a_text_without_the_marks_that_tell_options_apart_means_none() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [("Bonn", "bonn."), ("x > 0", "X > 0."), ("B", "A"), ("x", "(A)"), ("'5'", "*5*")]
+    "options",
+    [
+        ("Bonn", "bonn."),
+        ("x > 0", "X > 0."),
+        ("B", "A"),
+        ("x", "(A)"),
+        ("'5'", "*5*"),
+        (r"\text{B}", "none of these"),
+    ],
 )
 def test_options_that_an_answer_could_not_tell_apart_are_not_distinct(
     options: tuple[str, ...],

@@ -5,7 +5,8 @@ What SQuAD leaves open or gets wrong is settled like this, in this order:
 
 1. Unicode: NFKC, then case folding. `BONN`, `Bonn` and the same in full width are one answer, and
    so are the two ways to write `é`. Accents count: `Beyonce` is not `Beyoncé`. Before that, what
-   nobody sees is dropped: soft hyphens, joiners, marks of direction, variants of emoji.
+   nobody sees is dropped: soft hyphens, joiners, marks of direction, variants of emoji; and so is
+   what LaTeX puts around words: `\text{Bonn}` is `Bonn`, `1{,}000` is `1,000`.
 2. Numbers: a comma before three digits, as in `1,000`, is dropped. A point between two digits stays
    or at the beginning of a number (`3.5` is not `35`, which SQuAD makes it), and so does a minus
    that begins one, also before a currency sign (`-$5` is not `5`). Any other marks between two
@@ -25,7 +26,7 @@ import functools
 import re
 import unicodedata
 
-__all__ = ["bare_form", "normal_form"]
+__all__ = ["bare_form", "normal_form", "without_latex"]
 
 # Unicode's normal forms take time in the square of a run of combining marks, so a long text is
 # brought into them piece by piece; no real answer is as long as a piece.
@@ -46,6 +47,14 @@ _BEFORE_RAISED = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹⁺⁻₀-₉₊₋¼-�
 _UNSEEN = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe0e\ufe0f\ufeff]"
 )
+# Commands that say how letters look, or put a box around them. `\mathbb{R}` is not `R`.
+_LOOKS = re.compile(
+    r"\\(?:text(?:bf|it|rm|sf|tt)?|emph|math(?:bf|it|rm|sf|tt)|boldsymbol|[hm]box|boxed|fbox)"
+    r"\s{0,8}\{([^{}]*)\}"
+)
+_DEEPEST = 4  # of these commands within each other
+_LATEX_SPACE = re.compile(r"\\[,;: ]")
+_LATEX_NOTHING = re.compile(r"\\!|(?<=\d)\{(?=,\}\d)|(?<=\d\{,)\}(?=\d)")
 _WRITTEN_AS = {
     **dict.fromkeys(map(ord, "‐‑‒–—−"), "-"),  # noqa: RUF001 - these are meant
     **dict.fromkeys(map(ord, "\u02bb\u02bc"), "'"),
@@ -75,10 +84,24 @@ def bare_form(answer: str) -> str:
     return (_kept_form if len(answer) <= _SHORT else _form)(answer)
 
 
+def without_latex(text: str) -> str:
+    r"""Return a text without the commands and spaces of LaTeX that say only how it looks.
+
+    >>> without_latex(r"\boxed{\textbf{B}}"), without_latex(r"1{,}000\,\text{km}")
+    ('B', '1,000 km')
+    """
+    if "\\" not in text and "{" not in text:
+        return text
+    for _ in range(_DEEPEST):
+        text = _LOOKS.sub(r"\1", text)
+    return _LATEX_SPACE.sub(" ", _LATEX_NOTHING.sub("", text))
+
+
 def _form(answer: str) -> str:
     # First of all: between two digits, say, it would hide from the patterns that they adjoin.
     seen = _UNSEEN.sub("", answer)
-    apart = _BEFORE_RAISED.sub(" ", seen if seen.strip() else answer)
+    said = without_latex(seen)
+    apart = _BEFORE_RAISED.sub(" ", said if said.strip() else answer)
     plain = _composed(_composed(apart).casefold()).translate(_WRITTEN_AS)
     separated = _BETWEEN_DIGITS.sub(" ", _THOUSANDS.sub("", plain))
     return " ".join((_OTHER.sub(_mark, separated).strip() or plain).split())

@@ -1,4 +1,4 @@
-"""Read which of several options an answer means. Knows nothing about questions.
+r"""Read which of several options an answer means. Knows nothing about questions.
 
 An answer means an option in one of four ways, tried in this order:
 
@@ -10,7 +10,8 @@ An answer means an option in one of four ways, tried in this order:
    sets label them, entailment is true and "not entailment" is false;
 4. its letter and its text: `B) False`. The two must agree.
 
-Marks around the whole of it (`**B**`, `[B]`, `"B"`) are left out before a letter is read.
+Marks around the whole of it (`**B**`, `[B]`, `"B"`, `\text{B}`, `\(B\)`) are left out before a
+letter is read.
 Whatever else stands in an answer makes it mean none of them, and so do over 2,000 characters.
 """
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gem_envs_qa.normalising import bare_form
+from gem_envs_qa.normalising import bare_form, without_latex
 
 __all__ = ["LETTERS", "are_distinct", "lettered", "meant", "unlettered"]
 
@@ -29,6 +30,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Without regard to case [A-Za-z] would match four letters more, such as the sign of the Kelvin.
 _LETTER = re.compile(r"(?i:option\s+)?\(?([A-Za-z])\s*[).:]{0,2}")
 _LETTER_AND_TEXT = re.compile(r"(?i:option\s+)?\(?([A-Za-z])[).:]{1,2}\s*(\S.*)", re.DOTALL)
+_DELIMITERS = re.compile(r"\\[()\[\]]")
 _AROUND = " *_`\"'$"
 _MARKS = f"{_AROUND}[]"
 """What may stand around a letter, or around a letter and its text."""
@@ -73,7 +75,7 @@ def are_distinct(options: Sequence[str]) -> bool:
     (True, False, False)
     """
     # An option that would be read as a letter has to be the one at that letter.
-    letters = [_LETTER.fullmatch(option.strip().strip(_MARKS)) for option in options]
+    letters = [_LETTER.fullmatch(_unwrapped(option).strip(_MARKS)) for option in options]
     others = [
         read is not None and read[1].upper() != letter
         for read, letter in zip(letters, LETTERS, strict=False)
@@ -89,8 +91,10 @@ def meant(answer: str, options: Sequence[str]) -> int | None:
     >>> [meant(each, options) for each in ("b", "no", "(B) False.", "A) False", "C")]
     [1, 1, 1, None, None]
     """
-    text = answer.strip()
-    if not text or len(text) > _LONGEST:
+    if len(answer.strip()) > _LONGEST:
+        return None
+    text = _unwrapped(answer)
+    if not text:
         return None
     unmarked = text.strip(_MARKS)
     if letter := _LETTER.fullmatch(unmarked):
@@ -128,4 +132,9 @@ def _named(text: str, options: Sequence[str]) -> int | None:
 
 def _with_marks(text: str) -> str:
     """Return a text as it stands, but for case, white space and what is put around an answer."""
-    return "".join(text.casefold().split()).strip(f"{_AROUND}.")
+    return "".join(_unwrapped(text).casefold().split()).strip(f"{_AROUND}.")
+
+
+def _unwrapped(text: str) -> str:
+    """Return a text without what LaTeX puts around it, and around formulas in it."""
+    return _DELIMITERS.sub("", without_latex(text)).strip()
