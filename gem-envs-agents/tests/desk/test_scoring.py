@@ -13,6 +13,8 @@ from gem_envs_agents.desk.scoring import communicates, numbers_in
         ("Your items: a Camera, red.", "camera"),
         ("Sent to 943 MAPLE drive.", "943 Maple Drive"),
         ("It takes 20 hours", "20 hours"),
+        ("There are 10,20 and 30 of them.", "20"),
+        ("In all $1,234,567.80.", "1234567.8"),
         ("The tracking number is 746342064230.", "746342064230"),
     ],
 )
@@ -27,6 +29,8 @@ def test_what_is_said_in_another_form_is_said(message: str, output: str) -> None
         ("It costs 10.50.", "10"),
         ("Version 1.10.2", "10"),
         ("cameras", "camera"),
+        ("Options 1,0 and 5,4.04", "10"),
+        ("Options 1,0 and 5,4.04", "54.04"),
         ("", "10"),
         ("1. a lamp\n2. a kettle", "2"),
     ],

@@ -17,6 +17,7 @@ from gem_envs_agents.desk.tool import Call, Tools, run
 __all__ = ["Goal", "attempt", "communicates", "goal", "is_number", "numbers_in", "reaches"]
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _LISTED = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE)
 
 
@@ -97,5 +98,6 @@ def _without_markers(text: str) -> Callable[[re.Match[str]], str]:
 
 
 def _plain(text: str) -> str:
-    without_commas = re.sub(r"(?<=\d),(?=\d)", "", text.casefold())
+    # A comma before three digits is within a number; any other parts two: "10,20" is not 1020.
+    without_commas = _THOUSANDS.sub("", text.casefold())
     return " ".join(without_commas.replace(",", " ").split())
