@@ -227,10 +227,30 @@ def test_what_was_done_is_heard_in_the_active_voice(message: str) -> None:
         "I'm sorry, but the return window has closed.",
         "That color is sold out.",
         "This order is not eligible for it.",
+        "Since it was delivered, it can no longer be cancelled.",
+        "That won't be possible, as it is not delivered yet.",
+        "We do not accept returns after 30 days.",
+        "We don\u2019t allow that.",
+        "Your request has been declined.",
+        "I have logged that it was turned down.",
     ],
 )
 def test_a_refusal_is_heard_by_its_reason(message: str) -> None:
     assert hear(message).refuses
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Do you accept this change?",
+        "We allow that within 30 days.",
+        "The order has been cancelled.",
+        "You can decline.",
+        "I turned the device down.",
+    ],
+)
+def test_what_turns_nothing_down_is_no_refusal(message: str) -> None:
+    assert not hear(message).refuses
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,9 @@ _MORE = re.compile(r"\b(?:anything|something|what) else\b")
 _WAITS = re.compile(r"\b(?:moment|let me|i will|i'll|i am going to|hold on|checking|looking)\b")
 _REFUSES = re.compile(
     r"\b(?:cannot|can't|can not|unable|not able|not possible|not allowed|against (?:our|the) polic|"
-    r"(?:not|no longer) (?:eligible|permitted)|isn't (?:possible|allowed|eligible)|won't be able|"
+    r"(?:not|no longer) (?:eligible|permitted)|isn't (?:possible|allowed|eligible)|"
+    r"can no longer|won't be (?:able|possible)|(?:do|does)(?: not|n't) (?:allow|accept|permit)|"
+    r"(?:declined|turned down)\b|"
     r"(?:not|isn't) something|too late|sold out|out of stock|"
     r"(?:has|have) (?:closed|passed|expired))"
 )
