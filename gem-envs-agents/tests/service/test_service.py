@@ -294,6 +294,39 @@ def test_a_refusal_that_is_logged_for_who_is_known_needs_no_consent() -> None:
     assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 1.0}
 
 
+@pytest.mark.parametrize(
+    "words", ["That is done, as you wished. Is there anything else?", "What fine weather it is."]
+)
+@pytest.mark.parametrize("id", ["agents:Service-v0", "agents:ServiceOfTwo-v0"])
+def test_who_never_says_no_to_what_is_against_the_rules_earns_nothing(id: str, words: str) -> None:
+    env = gem.make(id, difficulty="easy", wording=0)
+    step = _to_the_end_of_a_refusal(env, words)
+    assert step.info["reward_parts"] == {"db": 1.0, "communicate": 0.0, "policy": 1.0}
+    assert step.info["success"] is False
+
+
+def test_a_no_that_is_said_once_is_enough() -> None:
+    env = make(difficulty="easy", wording=0)
+    step = _to_the_end_of_a_refusal(env, "I am sorry, it can no longer be done.", "Good bye.")
+    assert step.info["user"] == "gave up"
+    assert step.reward == 1.0
+
+
+def _to_the_end_of_a_refusal(env: Env, *words: str) -> Step:
+    """Play a task that the rules are against with other words for the no, the last repeated."""
+    base: Any = env.unwrapped
+    env.reset(seed=next(seed for seed in range(50) if _of(seed).plans[0].denial))
+    left = list(words)
+    while True:
+        seat = getattr(base, "seat", None)
+        action = str(env.solve() if seat is None else env.hint("solve", seat))
+        if action.startswith("I am sorry"):
+            action = left.pop(0) if len(left) > 1 else left[0]
+        step = env.step(action)
+        if step.terminated or step.truncated:
+            return step
+
+
 def test_who_reads_every_price_out_has_answered_no_question() -> None:
     played = 0
     for seed in range(40):

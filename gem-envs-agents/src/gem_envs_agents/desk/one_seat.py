@@ -62,9 +62,9 @@ class ServiceDesk(Desk, Env):
         return self.case.plans[state.closed].calls if state.agreed else ()
 
     def _say(self, move: Move, action: str) -> Step:
-        self.hear_agent(move.text)
         before = State(*self.user)
         heard = hear(move.text, listens_for(self.case.script, before.closed))
+        self.hear_agent(move.text, heard)
         state, reply = answer(self.case.script, before, heard)
         self.user = tuple(state)
         if state.closed > before.closed:

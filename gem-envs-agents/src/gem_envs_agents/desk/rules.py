@@ -26,6 +26,7 @@ from gem_envs_agents.desk.ledger import (
 from gem_envs_agents.desk.scoring import attempt, reaches
 from gem_envs_agents.desk.tool import Call, Outcome, Tools, run
 from gem_envs_agents.users.automaton import State
+from gem_envs_agents.users.hearing import Heard
 
 __all__ = ["LONGEST_MESSAGE", "Basis", "Desk", "Results", "agent_prompt", "schemas"]
 
@@ -60,6 +61,7 @@ class Desk:
     attempts: list[str]  # calls of the solution that have to be refused, and were
     calls_made: int  # calls of the solution that the agent has made, in its order
     unlawful: int  # writing calls that the user had not agreed to, or to nobody known
+    turned_down: list[int]  # the requests that were open as the agent said no
     ledger: tuple[Any, ...]  # what the agent knows and has told, as plain data
     transcript: list[str]  # what both have said
     user: tuple[Any, ...]  # where the automaton stands, or would, as plain data
@@ -110,6 +112,7 @@ class Desk:
         self.attempts = []
         self.calls_made = 0
         self.unlawful = 0
+        self.turned_down = []
         self.ledger = tuple(Ledger())
         self.transcript = []
         self.user = ()
@@ -123,14 +126,16 @@ class Desk:
         told = [line.casefold() for line in self.transcript if line.startswith("Customer: ")]
         return any(value.casefold() in line for value in identity for line in told)
 
-    def hear_agent(self, text: str) -> None:
-        """Note a message of the agent to the user."""
+    def hear_agent(self, text: str, heard: Heard) -> None:
+        """Note a message of the agent to the user, and what the user hears in it."""
         case = self.case
+        number = State(*self.user).closed
+        if heard.refuses and number not in self.turned_down:
+            self.turned_down.append(number)
         ledger = Ledger(*self.ledger)
         if case.decoys is None or not self.knows_what_is_asked:
             ledger = after_message(ledger, text, case.outputs, case.policy)
         else:
-            number = State(*self.user).closed
             is_open = case.script.requests[number].kind == "question"
             outputs = case.plans[number].outputs if is_open else ()
             ledger = after_answer(ledger, text, outputs, case.policy, case.decoys)
@@ -169,10 +174,19 @@ class Desk:
         parts = {"db": float(is_right and is_right_there)}
         names = self.reward.split("+")
         if "communicate" in names:
-            parts["communicate"] = float(not untold(Ledger(*self.ledger), case.outputs))
+            is_told = not untold(Ledger(*self.ledger), case.outputs)
+            parts["communicate"] = float(is_told and self._has_said_no())
         if "policy" in names:
             parts["policy"] = float(self.unlawful == 0)
         return parts
+
+    def _has_said_no(self) -> bool:
+        """Say whether the agent told the user that what is against the rules cannot be done."""
+        against = {number for number, plan in enumerate(self.case.plans) if plan.denial}
+        if self.knows_what_is_asked:
+            return against.issubset(self.turned_down)
+        # Which of the requests was open is not known of a user who may ask in any order.
+        return bool(self.turned_down) or not against
 
     def graded(self, action: str) -> tuple[dict[str, float], dict[str, Any]]:
         """Return each part of the reward of an episode that `action` ended, and the info of both.

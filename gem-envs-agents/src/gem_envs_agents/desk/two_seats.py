@@ -77,9 +77,9 @@ class ServiceDeskOfTwo(Desk, SeatedEnv):
         problem = _problem(move)
         if problem:
             return self._again(AGENT, problem, are_errors=True)
-        self.hear_agent(move.text)
         before = State(*self.user)
         heard = hear(move.text, listens_for(self.case.script, before.closed))
+        self.hear_agent(move.text, heard)
         self.is_proposed = heard.proposes
         # What was agreed to is over once it is reported, so that no yes is good for two requests.
         self.is_agreed = self.is_agreed and not (heard.reports and not heard.proposes)
