@@ -31,6 +31,7 @@ from gem_integrations.trl_tools import ToolEnvironment, environment
 require("trl")
 
 import torch
+from transformers import TrainerCallback
 from trl import GRPOTrainer
 from trl.models import unwrap_model_for_generation
 
@@ -85,12 +86,15 @@ class Rollouts:
     def __init__(self, curriculum: Curriculum[EnvOptions]) -> None:
         self._curriculum = curriculum
         self._calls: Counter[tuple[str, int]] = Counter()
+        self._evaluations_forgotten = _EvaluationsForgotten(self._calls)
 
     def __call__(self, prompts: Sequence[Any], trainer: GRPOTrainer) -> dict[str, list[Any]]:
         """Return what TRL asks for, as many of each as there are prompts.
 
         Raises BadArguments where the processes share one model or one engine.
         """
+        if self._evaluations_forgotten not in trainer.callback_handler.callbacks:
+            trainer.add_callback(self._evaluations_forgotten)
         rows = _run(self._rows(prompts, trainer))
         return {
             "prompt_ids": [row.prompt_ids for row in rows],
@@ -159,6 +163,22 @@ class Rollouts:
         call = self._calls[mode, step]
         self._calls[mode, step] += 1
         return ("trl", seed, mode, step if is_training else 0, call)
+
+
+class _EvaluationsForgotten(TrainerCallback):  # type: ignore[misc, unused-ignore]
+    """Forgets the calls of an evaluation as it ends, so that the next one plays the same.
+
+    They are counted by step, and a step may be evaluated twice: at the end of a training, and by
+    a call of `trainer.evaluate()` after it.
+    """
+
+    def __init__(self, calls: Counter[tuple[str, int]]) -> None:
+        self._calls = calls
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._calls.pop(("eval", state.global_step), None)
+
+    on_predict = on_evaluate
 
 
 class _Sampler:
