@@ -15,6 +15,7 @@ __all__ = [
     "SandboxWarning",
     "SessionEnded",
     "SessionTimeout",
+    "not_built",
 ]
 
 
@@ -45,3 +46,11 @@ class SessionTimeout(SessionEnded):
 
 class SandboxWarning(UserWarning):
     """Programs run with less protection than a sandbox gives."""
+
+
+def not_built(error: OSError) -> SandboxError:
+    """Return the error of a jail that this process lacks something for, most often descriptors."""
+    return SandboxError(
+        f"A jail could not be built: {error.strerror or error}. Where this process has too many "
+        "files open, close sessions, or raise its limit (`ulimit -n`)."
+    )

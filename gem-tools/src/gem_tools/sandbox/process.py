@@ -23,7 +23,7 @@ from pathlib import Path
 
 from gem_tools.sandbox import inside, walls
 from gem_tools.sandbox.engine import on_engine
-from gem_tools.sandbox.errors import SandboxError, SandboxWarning
+from gem_tools.sandbox.errors import SandboxError, SandboxWarning, not_built
 from gem_tools.sandbox.groups import MemoryGroups, memory_groups
 from gem_tools.sandbox.inside import alone, kernel, landlock
 from gem_tools.sandbox.inside.jail import Limits
@@ -112,7 +112,11 @@ class ProcessSandbox:
 
     async def _jail_for(self, request: ExecRequest) -> Jail:
         folder = tempfile.mkdtemp(prefix="gem-sandbox-")
-        process, ends = self._started(folder, request)
+        try:
+            process, ends = self._started(folder, request)
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise not_built(error) from error
         jail = Jail(
             process.pid,
             ends,
@@ -122,6 +126,9 @@ class ProcessSandbox:
         )
         try:
             await jail.is_ready(self._groups)
+        except OSError as error:
+            jail.close()
+            raise not_built(error) from error
         except BaseException:
             jail.close()
             raise
@@ -133,8 +140,8 @@ class ProcessSandbox:
         # The supervisor removes these where this process is killed. Those of a fork must leave the
         # links: programs of the process that made them still import by way of them.
         temporary = [folder, self._links] if os.getpid() == self._maker else [folder]
-        with ExitStack() as theirs:
-            ends, handed = _new_ends(theirs)
+        with ExitStack() as theirs, ExitStack() as ours:
+            ends, handed = _new_ends(theirs, ours)
             settings = {
                 "ends": handed,
                 "packages": [self._links],
@@ -157,7 +164,13 @@ class ProcessSandbox:
                 cwd=folder,
                 env={**_ENVIRONMENT, "TMPDIR": folder},
             )
-        ends["process"] = os.pidfd_open(process.pid)
+            try:
+                ends["process"] = os.pidfd_open(process.pid)
+            except OSError:
+                process.kill()
+                process.wait()
+                raise
+            ours.pop_all()  # from here on the jail closes them
         return process, ends
 
     async def aclose(self) -> None:
@@ -205,16 +218,19 @@ class _Supervisor:
         pass
 
 
-def _new_ends(theirs: ExitStack) -> tuple[dict[str, int], dict[str, int]]:
-    """Return our ends, which the jail closes, and those of the supervisor, closed with `theirs`."""
-    ours: dict[str, int] = {}
+def _new_ends(theirs: ExitStack, ours: ExitStack) -> tuple[dict[str, int], dict[str, int]]:
+    """Return our ends and those of the supervisor, each closed with the stack of its side."""
+    kept: dict[str, int] = {}
     handed: dict[str, int] = {}
     for name in ("job", "report"):
         pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        ours[name], handed[name] = (end.detach() for end in pair)
+        kept[name], handed[name] = (end.detach() for end in pair)
+        # At once: the next pair may fail, and these must be closed then.
+        ours.callback(os.close, kept[name])
+        theirs.callback(os.close, handed[name])
     for name in ("stdin", "stdout", "stderr"):
         reading, writing = os.pipe()
-        ours[name], handed[name] = (writing, reading) if name == "stdin" else (reading, writing)
-    for descriptor in handed.values():
-        theirs.callback(os.close, descriptor)
-    return ours, handed
+        kept[name], handed[name] = (writing, reading) if name == "stdin" else (reading, writing)
+        ours.callback(os.close, kept[name])
+        theirs.callback(os.close, handed[name])
+    return kept, handed

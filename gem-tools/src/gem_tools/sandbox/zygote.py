@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gem_tools.sandbox import walls
-from gem_tools.sandbox.errors import SandboxError
+from gem_tools.sandbox.errors import SandboxError, not_built
 from gem_tools.sandbox.groups import MemoryGroups
 from gem_tools.sandbox.inside.jail import Limits
 from gem_tools.sandbox.jail import Jail
@@ -176,6 +177,11 @@ class Zygote:
             self._started.set_result(None)
         elif what == "over":
             self._over.add(report["process"])
+        elif what == "made" and len(descriptors) < len(report["names"]):
+            # The kernel hands over as many as there is room for. The jail ends without its host.
+            for descriptor in descriptors:
+                os.close(descriptor)
+            self._refuse(not_built(OSError(errno.EMFILE, os.strerror(errno.EMFILE))))
         elif what == "made":
             ends = dict(zip(report["names"], descriptors, strict=True))
             jail = Jail(report["process"], ends, self)
@@ -192,7 +198,7 @@ class Zygote:
             await jail.is_ready(self._groups)
         except (SandboxError, OSError) as error:
             jail.close()
-            self._refuse(error)
+            self._refuse(not_built(error) if isinstance(error, OSError) else error)
             return
         self._ordered -= 1
         while self._waiting:
