@@ -102,8 +102,8 @@ def test_a_test_by_mistake_is_refused_beside_real_ones(name: str) -> None:
         [TEST, "test_f()"],
     ],
 )
-def test_texts_that_prepare_others_are_no_mistakes(tests: Any) -> None:
-    assert read_tests(tests) == [Assertion(text) for text in tests]
+def test_texts_that_prepare_others_are_no_mistakes_and_no_tests(tests: Any) -> None:
+    assert read_tests(tests) == [Assertion(tests[-1], tuple(tests[:-1]))]
 
 
 def test_a_text_of_any_length_is_read() -> None:

@@ -139,6 +139,47 @@ def test_assertions_are_each_a_test(solve: Solve, program: str, expected: list[s
     assert not step.info["shared_process"]
 
 
+@pytest.mark.parametrize("options", [{"partial": True}, {"max_tests": 1}])
+def test_a_text_that_only_prepares_pays_a_wrong_program_nothing(
+    solve: Solve, options: dict[str, Any]
+) -> None:
+    tests = ["import math", "assert f(4) == math.sqrt(4)", "assert f(9) == 3"]
+
+    wrong = solve("def f(x): return None", tests, **options)
+    right = solve("def f(x): return x ** 0.5", tests, **options)
+
+    assert (wrong.reward, right.reward) == (0.0, 1.0)
+
+
+def test_what_prepares_a_test_is_there_in_a_shared_process_too(solve: Solve) -> None:
+    tests = [
+        "def double(x): return 2 * x",
+        "assert f(double, 1) == 2",
+        "from math import sqrt",
+        "assert f(double, f(sqrt, 9)) == 6",
+    ]
+
+    right = solve("def f(g, x): return g(x)", tests)
+    wrong = solve("def f(g, x): return 2", tests)
+
+    assert right.info["shared_process"]
+    assert right.info["tests"] == ["passed", "passed"]
+    assert wrong.reward == 0.0
+
+
+def test_what_prepares_a_test_may_call_the_program(solve: Solve) -> None:
+    tests = [
+        "first = f(1)",
+        "assert first == 1",
+        "second = f(1)",
+        "assert (first, second) == (1, 1)",
+    ]
+    program = "calls = 0\ndef f(x):\n    global calls\n    calls += x\n    return calls"
+
+    assert solve(program, tests).info["tests"] == ["passed", "passed"]
+    assert solve("def f(x): raise ValueError", tests, partial=True).info["tests"] == ["error"] * 2
+
+
 def test_a_function_that_never_returns_ends_the_assertions(solve: Solve) -> None:
     step = solve(NEVER_ENDS, ASSERTIONS, time_limit_s=0.5)
 

@@ -73,6 +73,15 @@ def test_assertions_are_python() -> None:
     ]
 
 
+def test_what_prepares_assertions_runs_before_each_test_after_it_and_counts_as_none() -> None:
+    texts = ["import math", "assert f(4) == 2", "want = 3", "assert f(9) == want", "print('ended')"]
+
+    assert read_tests(texts) == [
+        Assertion("assert f(4) == 2", ("import math",)),
+        Assertion("assert f(9) == want\nprint('ended')", ("import math", "want = 3")),
+    ]
+
+
 def test_a_function_that_checks_is_called_with_the_one_asked_for() -> None:
     text = "def check(candidate):\n    assert candidate(1) == 2\n"
 
@@ -96,6 +105,8 @@ def test_a_function_that_checks_is_called_with_the_one_asked_for() -> None:
         {"inputs": [1], "outputs": [2]},
         {"inputs": ["1"]},
         [{"input": "1"}],
+        [{"input": "1", "output": "2"}, "assert f(1) == 2"],
+        ["assert f(1) == 2", {"input": "1", "output": "2"}],
         [1],
         {"fn_name": "f", "inputs": [{"a": 1}], "outputs": [1]},
         {"fn_name": "f", "inputs": ["not json"], "outputs": ["1"]},

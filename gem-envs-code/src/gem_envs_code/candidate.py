@@ -116,9 +116,9 @@ class Candidate:
         question = {"name": name, "instance": instance, "arguments": arguments}
         return await self._one({"ask": {**question, "is_first": is_first}})
 
-    async def exam(self, test: str, word: str, function: str) -> Ending:
+    async def exam(self, texts: Sequence[str], word: str, function: str) -> Ending:
         """Run a test in the candidate's own process; the output is the word where it passed."""
-        return await self._one({"exam": {"test": test, "word": word, "function": function}})
+        return await self._one({"exam": {"texts": texts, "word": word, "function": function}})
 
     async def _one(self, order: dict[str, Any]) -> Ending:
         return (await self._ask(order, 1) or [self._last])[0]

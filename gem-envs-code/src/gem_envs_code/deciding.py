@@ -6,10 +6,11 @@ import ast
 import builtins
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from gem_envs_code.naming import parsed
 
-__all__ = ["decides", "prepares"]
+__all__ = ["decides", "deciding", "prepares"]
 
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SCOPES = (*_DEFINING, ast.Lambda)
@@ -39,9 +40,22 @@ def decides(text: str) -> bool:
     >>> decides(test), decides(f"{test}\ntest_f()")
     (False, True)
     """
-    nodes = list(_reached(parsed(text).body))
-    foreign = _foreign(nodes)
-    return any(_can_fail(node, foreign) for node in nodes)
+    return deciding([text])[0]
+
+
+def deciding(texts: Iterable[str]) -> list[bool]:
+    """Say of each of these texts, which run one after the other, whether it `decides`.
+
+    >>> deciding(["import random", "random.seed(0)", "assert f(1) == 2"])
+    [False, False, True]
+    """
+    foreign = set(dir(builtins))
+    found = []
+    for text in texts:
+        nodes = list(_reached(parsed(text).body))
+        foreign = _foreign(nodes, foreign)  # a name that one text imports is in those after it
+        found.append(any(_can_fail(node, foreign) for node in nodes))
+    return found
 
 
 def prepares(text: str) -> bool:
@@ -102,17 +116,18 @@ def _is_always_true(value: ast.expr) -> bool:
     return isinstance(value, (ast.GeneratorExp, ast.Lambda))
 
 
-def _foreign(nodes: Sequence[ast.AST]) -> set[str]:
-    """Return the names of what is neither the program's nor the text's own.
+def _foreign(nodes: Sequence[ast.AST], known: AbstractSet[str]) -> set[str]:
+    """Return the names of what is neither the program's nor the text's own, `known` before it.
 
     They are of Python's own functions, of what is imported, and of what is made by these.
     """
-    names = set(dir(builtins)) - {node.name for node in nodes if isinstance(node, _DEFINING)}
+    names = set(known) - {node.name for node in nodes if isinstance(node, _DEFINING)}
     for node in nodes:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Assign) and not _is_own(node.value, names):
-            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.Assign):
+            targets = {target.id for target in node.targets if isinstance(target, ast.Name)}
+            names = names - targets if _is_own(node.value, names) else names | targets
     return names
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gem_envs_code.candidate import Candidate, Limits
 from gem_envs_code.jails import Options, open_jail
 from gem_envs_code.outcome import Outcome, Verdict
+from gem_envs_code.suites import Assertion
 from gem_envs_code.surroundings import Surroundings
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ class Examiner:
         self._session = session
         self._limits = limits
         self._preparation = surroundings._asdict()
+        self._is_first = True
         self._is_prepared = False
+        self._num_before = 0
 
     @classmethod
     async def open(cls, surroundings: Surroundings, limits: Limits, options: Options) -> Examiner:
@@ -43,8 +46,11 @@ class Examiner:
         session = await open_jail(options, "examiner", memory_mb=limits.memory_mb, program=program)
         return cls(session, surroundings, limits)
 
-    async def examine(self, test: str, candidate: Candidate) -> Outcome:
-        """Run a test. Raises Uncrossed where its arguments cannot leave its jail."""
+    async def examine(self, test: Assertion, candidate: Candidate) -> Outcome:
+        """Run a test, and what prepares it, unless that has run for an earlier one.
+
+        Raises Uncrossed where its arguments cannot leave its jail.
+        """
         from gem_tools.sandbox import SessionEnded
 
         try:
@@ -55,12 +61,21 @@ class Examiner:
         except SessionEnded as ended:  # by the size of what the candidate returned, say
             return Outcome(_LOST.get(ended.result.status, "error"), "the test itself was ended")
 
-    async def _examined(self, test: str, candidate: Candidate) -> Outcome:
-        is_first = True
-        reply = await self._ask({"test": test})
+    async def _examined(self, test: Assertion, candidate: Candidate) -> Outcome:
+        self._is_first = True
+        for text in test.before[self._num_before :]:
+            outcome = await self._run(text, candidate)
+            if outcome.verdict != "passed":  # it runs again for the next test
+                return outcome
+            self._num_before += 1
+        return await self._run(test.text, candidate)
+
+    async def _run(self, text: str, candidate: Candidate) -> Outcome:
+        """Run one text of a test. The calls of all of them are of one process of the candidate."""
+        reply = await self._ask({"test": text})
         while "call" in reply:
-            ending = await candidate.ask(**reply["call"], is_first=is_first)
-            is_first = False
+            ending = await candidate.ask(**reply["call"], is_first=self._is_first)
+            self._is_first = False
             if ending.verdict != "ended":
                 return Outcome(ending.verdict, ending.why)
             answer = _answer(ending.output)

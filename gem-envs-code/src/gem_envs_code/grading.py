@@ -140,7 +140,7 @@ class _Grading:
         async with await Examiner.open(self._surroundings, self._limits, self._options) as examiner:
             for test in tests:
                 try:
-                    yield await examiner.examine(test.text, candidate)
+                    yield await examiner.examine(test, candidate)
                 except Uncrossed:  # by what the test hands over, never by what comes back
                     self.shared_process = True
                     yield await self._shared(test, candidate)
@@ -151,7 +151,8 @@ class _Grading:
             16
         )  # a new one, so that no output of the program's is taken for it
         function = self._problem.function
-        ending = await candidate.exam(test.text, word, function if function.isidentifier() else "")
+        named = function if function.isidentifier() else ""
+        ending = await candidate.exam([*test.before, test.text], word, named)
         if ending.verdict == "ended" and ending.output == word.encode("ascii"):
             return Outcome("passed")
         if ending.verdict == "ended":

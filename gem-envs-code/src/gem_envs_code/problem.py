@@ -18,7 +18,7 @@ from gem_envs_code.grading import grade
 from gem_envs_code.jails import keep_sandbox
 from gem_envs_code.outcome import Report
 from gem_envs_code.rows import PROBLEM, Problem
-from gem_envs_code.suites import Assertion, Stream
+from gem_envs_code.suites import Assertion, Stream, assertion_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -146,7 +146,7 @@ def _posed(problem: Problem, most_tests: int) -> list[str]:
     elif problem.function:
         pieces.append(f"Write the whole Python function {problem.function}.")
     elif most_tests:
-        texts = [test.text for test in problem.tests[:most_tests] if isinstance(test, Assertion)]
+        texts = assertion_texts(problem.tests[:most_tests])
         pieces.append("Write Python that passes tests like this:\n\n" + "\n".join(texts))
     return pieces
 

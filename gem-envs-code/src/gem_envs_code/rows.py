@@ -11,7 +11,7 @@ from typing import Any
 from gem.data import Misfit, RowKind
 from gem_envs_code.comparing import COMPARISONS, Comparison
 from gem_envs_code.entries import CLASS, entry_of, method_of, only_method
-from gem_envs_code.suites import Assertion, Test, read_tests
+from gem_envs_code.suites import Test, assertion_texts, read_tests
 
 __all__ = ["PROBLEM", "Problem"]
 
@@ -76,7 +76,7 @@ def _entry(function: str) -> str:
 
 def _entered(tests: Sequence[Test]) -> str:
     """Return what the tests themselves call `check` with; their word counts before the field's."""
-    entries = {entry_of(test.text) for test in tests if isinstance(test, Assertion)} - {None}
+    entries = {entry_of(text) for text in assertion_texts(tests)} - {None}
     return _entry(entries.pop() or "") if len(entries) == 1 else ""
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from gem.data import Misfit
-from gem_envs_code.deciding import decides, prepares
+from gem_envs_code.deciding import deciding, prepares
 from gem_envs_code.entries import entry_of, is_checking, method_of
 from gem_envs_code.naming import parsed
 
-__all__ = ["Assertion", "Call", "Stream", "Test", "read_tests"]
+__all__ = ["Assertion", "Call", "Stream", "Test", "assertion_texts", "read_tests"]
 
 _WANTED = (
     'tests: {"inputs": [...], "outputs": [...]}, with "fn_name" for a function; a list of '
@@ -49,9 +49,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """Statements that raise unless the candidate's functions do what they should."""
+    """Statements that raise unless the candidate's functions do what they should.
+
+    `before` are the texts that prepare it: those that define, import or set something for it.
+    """
 
     text: str
+    before: tuple[str, ...] = ()
 
 
 Test = Union[Stream, Call, Assertion]
@@ -67,22 +71,43 @@ def read_tests(given: Any, function: str = "") -> list[Test]:
         tests = list(_tests(given, function))
     except (LookupError, TypeError, ValueError, SyntaxError, MemoryError, RecursionError) as error:
         raise Misfit("tests", given, _WANTED) from error
-    if not tests:
+    texts = assertion_texts(tests)
+    if not tests or 0 < len(texts) < len(tests):
         raise Misfit("tests", given, _WANTED)
-    if not _can_fail([test.text for test in tests if isinstance(test, Assertion)]):
-        raise Misfit("tests", given, _WANTED_OF_ASSERTIONS)
-    return tests
+    return _assertions(given, texts) if texts else tests
 
 
-def _can_fail(texts: Sequence[str]) -> bool:
-    """Say whether a program can fail texts of assertions: one of them, by all that they share.
+def _assertions(given: Any, texts: Sequence[str]) -> list[Test]:
+    """Return the tests among texts. One that only prepares is no test: every program would pass it.
 
-    One that neither decides nor prepares is a test by mistake, whatever the others are.
+    It runs before each test after it, or with the last one. Raises Misfit where no text can fail a
+    program, or one neither can nor prepares: that is a test by mistake, whatever the others are.
     """
-    deciding = [decides(text) for text in texts]
-    if texts and not any(deciding):
-        return False
-    return all(is_one or prepares(text) for text, is_one in zip(texts, deciding, strict=True))
+    tests: list[Assertion] = []
+    before: list[str] = []
+    for text, is_test in zip(texts, deciding(texts), strict=True):
+        if is_test:
+            tests.append(Assertion(text, tuple(before)))
+        elif prepares(text):
+            before.append(text)
+        else:
+            raise Misfit("tests", given, _WANTED_OF_ASSERTIONS)
+    if not tests:
+        raise Misfit("tests", given, _WANTED_OF_ASSERTIONS)
+    last = tests[-1]
+    after = before[len(last.before) :]
+    return [*tests[:-1], Assertion("\n".join([last.text, *after]), last.before)]
+
+
+def assertion_texts(tests: Sequence[Test]) -> list[str]:
+    """Return the texts of assertions, those that prepare them among them, in order."""
+    texts: list[str] = []
+    num_before = 0
+    for test in tests:
+        if isinstance(test, Assertion):
+            texts += [*test.before[num_before:], test.text]
+            num_before = len(test.before)
+    return texts
 
 
 def _tests(suite: Any, function: str) -> Iterator[Test]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gem_envs_code.entries import CLASS, only_makes_instances
 from gem_envs_code.naming import defined, free_names, is_builtin
 from gem_envs_code.rows import Problem
-from gem_envs_code.suites import Assertion
+from gem_envs_code.suites import assertion_texts
 
 __all__ = ["Surroundings", "surroundings"]
 
@@ -33,7 +33,7 @@ def surroundings(problem: Problem) -> Surroundings | None:
     its functions return generators or coroutines, which cannot cross: both so far as the problem's
     solution tells. None as well where there are no assertions.
     """
-    tests = [test.text for test in problem.tests if isinstance(test, Assertion)]
+    tests = assertion_texts(problem.tests)
     if problem.shared_process or not tests:
         return None
     ours = defined(problem.given)

@@ -148,7 +148,7 @@ class _Driver:
 
         _write(result, tried(returned))
 
-    def _examine(self, test: str, word: str, function: str) -> None:
+    def _examine(self, texts: list[str], word: str, function: str) -> None:
         """Run a test in the candidate's own process, and write a word where it has ended."""
         result = taken_output()
         functions = self._functions()
@@ -156,7 +156,8 @@ class _Driver:
         if function:
             with suppress(NameError):  # the test says so too, if it comes to that
                 namespace[function] = functions.found(function)
-        exec(_compiled(test, "test.py"), namespace)  # noqa: S102 - the job of this process
+        for text in texts:
+            exec(_compiled(text, "test.py"), namespace)  # noqa: S102 - the job of this process
         _write(result, word)
 
     def _functions(self) -> Functions:
