@@ -258,6 +258,50 @@ def test_a_checker_that_fails_passes_nothing(
     assert step.info["why"]
 
 
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        "(False, 'no')",
+        "'no'",
+        "[False]",
+        "{'right': False}",
+        "0.5",
+        "2",
+        "(x for x in ())",
+        "check",
+    ],
+)
+def test_a_checker_that_does_not_say_true_or_false_passes_nothing(
+    solve: Solve, verdict: str
+) -> None:
+    checker = f"def check(input, output, expected):\n    return {verdict}"
+
+    step = solve("print(14)", ONE, checker=checker)
+
+    assert verdicts(step) == ["error"]
+    assert "must return True or False" in step.info["why"]
+
+
+def test_a_checker_that_is_a_coroutine_function_passes_nothing(solve: Solve) -> None:
+    checker = "async def check(input, output, expected):\n    return True"
+
+    assert verdicts(solve("print(14)", ONE, checker=checker)) == ["error"]
+
+
+@pytest.mark.parametrize("verdict", ["1", "1.0", "__import__('re').match('1', output)"])
+def test_a_checker_may_say_yes_in_other_ways(solve: Solve, verdict: str) -> None:
+    checker = f"def check(input, output, expected):\n    return {verdict}"
+
+    assert verdicts(solve("print(14)", ONE, checker=checker)) == ["passed"]
+
+
+@pytest.mark.parametrize("verdict", ["None", "0", "''", "()", "__import__('re').match('2', '')"])
+def test_a_checker_may_say_no_in_other_ways(solve: Solve, verdict: str) -> None:
+    checker = f"def check(input, output, expected):\n    return {verdict}"
+
+    assert verdicts(solve("print(14)", ONE, checker=checker)) == ["wrong"]
+
+
 def test_a_process_of_one_test_is_not_there_for_the_next(solve: Solve) -> None:
     program = """
 import os, sys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import traceback
 from typing import Any
 
@@ -23,8 +24,25 @@ def main() -> None:
             reply = _tried(lambda: exec(message["checker"], namespace))  # noqa: B023, S102
             check = namespace.get("check")
         else:
-            reply = _tried(lambda: check(message["input"], message["output"], message["expected"]))  # noqa: B023
+            reply = _tried(
+                lambda: _truth(check(message["input"], message["output"], message["expected"]))  # noqa: B023
+            )
         send(json.dumps(reply).encode("ascii"))
+
+
+def _truth(verdict: Any) -> bool:
+    """Return whether an output is right. Raises TypeError on what would be true of every output.
+
+    That is a tuple of a verdict and a reason, a text, a share of points, or a coroutine, say. A
+    type that is true or false of itself has a `__bool__`; a match, which is None otherwise, is one.
+    """
+    if not verdict:
+        return False
+    is_share = isinstance(verdict, (int, float)) and verdict != 1
+    if is_share or not (hasattr(type(verdict), "__bool__") or isinstance(verdict, re.Match)):
+        kind = type(verdict).__name__
+        raise TypeError(f"check returned a value of type {kind}, and must return True or False")
+    return True
 
 
 def _tried(question: Any) -> dict[str, Any]:
