@@ -103,6 +103,8 @@ def test_a_function_that_checks_is_called_with_the_one_asked_for() -> None:
         {"inputs": ["1"], "outputs": []},
         {"inputs": [], "outputs": []},
         {"inputs": [1], "outputs": [2]},
+        {"inputs": "5\n", "outputs": "6\n"},
+        {"inputs": ["5"], "outputs": "6"},
         {"inputs": ["1"]},
         [{"input": "1"}],
         [{"input": "1", "output": "2"}, "assert f(1) == 2"],

@@ -114,6 +114,8 @@ def _tests(suite: Any, function: str) -> Iterator[Test]:
     if isinstance(suite, str):
         yield from _read_text(suite, function)
     elif isinstance(suite, Mapping) and "inputs" in suite:
+        if isinstance(suite["inputs"], str) or isinstance(suite["outputs"], str):
+            raise TypeError("of one text each character would be a test")
         name = suite.get("fn_name") or function
         yield from (
             _test(text, output, name)
