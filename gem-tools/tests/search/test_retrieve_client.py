@@ -143,6 +143,43 @@ def test_a_batch_has_a_most(stub: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (replying({"error": "no"}, 400), "answered 400"),
+        (replying(b"a traceback", 500), "answered 500"),
+        (replying({"result": "nothing"}), "cannot be read"),
+        (replying(b"x" * 100_000), "sent more than 65536 bytes"),
+    ],
+    ids=["400", "500", "malformed", "long"],
+)
+def test_a_query_that_the_server_fails_on_costs_its_neighbours_nothing(
+    stub: Any, fault: Callable[[bytes], Answer], why: str
+) -> None:
+    server = stub(lambda body: fault(body) if b"swan" in body else echo(body))
+
+    async def use(client: RetrieveClient) -> list[Any]:
+        asked = (client.asearch(query, 1) for query in ("goose", "swan", "heron"))
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    goose, swan, heron = run(server.url, use, max_retries=1, max_reply_bytes=1 << 16)
+
+    assert ([hit.id for hit in goose], [hit.id for hit in heron]) == (["goose"], ["heron"])
+    assert isinstance(swan, SearchUnavailable)
+    assert why in str(swan)
+
+
+def test_a_server_without_room_is_not_asked_for_each_query_alone(stub: Any) -> None:
+    server = stub(replying(b"busy", 503))
+
+    async def use(client: RetrieveClient) -> list[Any]:
+        asked = (client.asearch(str(number), 1) for number in range(10))
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    assert all("answered 503" in str(error) for error in run(server.url, use, max_retries=1))
+    assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize(
     "failure", [replying(b"busy", 503), replying(b"slow down", 429), drop], ids=["503", "429", "x"]
 )
 def test_a_failure_that_passes_is_tried_again(

@@ -36,13 +36,20 @@ _random = random.Random()
 class _RetryableError(Exception):
     """A failed attempt that another may mend: its text, and what the server asks to wait."""
 
-    def __init__(self, text: str, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, text: str, retry_after_s: float | None = None, *, is_faulty: bool = False
+    ) -> None:
         super().__init__(text)
         self.retry_after_s = retry_after_s
+        self.is_faulty = is_faulty
 
 
 class _UnreachableError(_RetryableError):
     """There was no answer at all."""
+
+
+class _FaultyError(Exception):
+    """A reply that is none, which one query of several may have brought about."""
 
 
 class _Query(NamedTuple):
@@ -92,14 +99,16 @@ class RetrieveClient:
         batches = await self._batches.get()
         answer = batches(_Query(plain_query(query), k))
         try:
-            hits: list[Hit] = await asyncio.wait_for(answer, limit_s)
+            found: list[Hit] | SearchUnavailable = await asyncio.wait_for(answer, limit_s)
         except asyncio.TimeoutError:
             raise _unavailable(
                 self.url,
                 f"did not answer within {limit_s:g} s, further attempts included. Check the "
                 "server, or give the search more time",
             ) from None
-        return hits
+        if isinstance(found, SearchUnavailable):
+            raise found
+        return found
 
     def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         """Return up to `k` hits for each query. It blocks; on an event loop use `asearch`."""
@@ -130,8 +139,33 @@ class _RemoteServer:
         self._max_bytes = max_reply_bytes
         self._is_down = False
 
-    async def ask(self, http: httpx.AsyncClient, asked: list[_Query]) -> list[list[Hit]]:
-        """Answer a batch, trying again where that may help."""
+    async def ask(
+        self, http: httpx.AsyncClient, asked: list[_Query]
+    ) -> list[list[Hit] | SearchUnavailable]:
+        """Answer a batch. One query that the server fails on costs the others nothing but time."""
+        try:
+            return [*await self._ask(http, asked, self._max_retries)]
+        except _FaultyError as error:
+            if len(asked) == 1:
+                raise self._failed(str(error)) from error
+        return await asyncio.gather(*(self._asked_alone(http, query) for query in asked))
+
+    async def _asked_alone(
+        self, http: httpx.AsyncClient, query: _Query
+    ) -> list[Hit] | SearchUnavailable:
+        """Ask a query of a batch that failed, once: the batch has had its further attempts."""
+        try:
+            [hits] = await self._ask(http, [query], 0)
+            return hits
+        except _FaultyError as error:
+            return self._failed(str(error))
+        except SearchUnavailable as error:
+            return error
+
+    async def _ask(
+        self, http: httpx.AsyncClient, asked: list[_Query], max_retries: int
+    ) -> list[list[Hit]]:
+        """Ask together, trying again where that may help. Raises _FaultyError on a bad reply."""
         body = {
             "queries": [query.query for query in asked],
             "topk": max(query.k for query in asked),
@@ -147,17 +181,18 @@ class _RemoteServer:
             except _RetryableError as error:
                 delay_s = self._backoff.delay_s(attempt, jitter, error.retry_after_s)
                 is_hopeless = self._is_down and isinstance(error, _UnreachableError)
-                if is_hopeless or attempt >= self._max_retries:
+                if is_hopeless or attempt >= max_retries:
                     self._is_down = isinstance(error, _UnreachableError)
-                    raise self._failed(
-                        f"{error} ({attempt + 1} attempts). Check that it runs and has room"
-                    ) from error
+                    what = f"{error} ({attempt + 1} attempts). Check that it runs and has room"
+                    if error.is_faulty:
+                        raise _FaultyError(what) from error
+                    raise self._failed(what) from error
             await asyncio.sleep(delay_s)
             attempt += 1
         try:
             found = read_reply(reply, len(asked))
         except MalformedHitsError as error:
-            raise self._failed(
+            raise _FaultyError(
                 f"sent a reply that cannot be read: {error}. Check that it is a search server"
             ) from error
         return [hits[: query.k] for query, hits in zip(asked, found, strict=True)]
@@ -177,15 +212,17 @@ class _RemoteServer:
             return body
         reason = f"answered {reply.status_code}: {_shown(body.decode('utf-8', 'replace'))}"
         if reply.status_code == 429 or reply.status_code >= 500:
-            raise _RetryableError(reason, retry_after_s(reply.headers.get("retry-after")))
-        raise self._failed(f"{reason}. Check its address, and what it takes")
+            wait_s = retry_after_s(reply.headers.get("retry-after"))
+            # What a server has no room for it says by another status: this one is of its own error.
+            raise _RetryableError(reason, wait_s, is_faulty=reply.status_code == 500)
+        raise _FaultyError(f"{reason}. Check its address, and what it takes")
 
     async def _body(self, reply: httpx.Response) -> bytes:
         body = bytearray()
         async for chunk in reply.aiter_raw():
             body += chunk
             if len(body) > self._max_bytes:
-                raise self._failed(
+                raise _FaultyError(
                     f"sent more than {self._max_bytes} bytes in one reply. Ask for fewer hits, or "
                     "raise max_reply_bytes"
                 )
@@ -202,7 +239,9 @@ def _unavailable(url: str, what: str) -> SearchUnavailable:
 async def _open_batches(
     server: _RemoteServer, connect_timeout_s: float, max_batch: int
 ) -> AsyncGenerator[Any, None]:
-    """Yield a MicroBatch of queries, whose answers are hits, and close it and its connections.
+    """Yield a MicroBatch of queries, and close it and its connections.
+
+    Its answers are hits, or the error of a query that failed beside others.
 
     Its type is that of a policy, from requests to replies: hence `Any`.
     """
