@@ -93,7 +93,7 @@ def test_values_of_python_become_the_json_that_they_are_written_as(value: Any, j
     assert crossed(value) == json
 
 
-@pytest.mark.parametrize("value", [{1}, b"1", 1j, range(2), {(1, 2): 3}, [[{1}]]])
+@pytest.mark.parametrize("value", [{1}, b"1", 1j, range(2), {(1, 2): 3}, [[{1}]], {1: 2, "1": 3}])
 def test_what_json_has_not_is_refused(value: Any) -> None:
     with pytest.raises(Uncomparable):
         crossed(value)

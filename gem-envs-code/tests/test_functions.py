@@ -167,6 +167,26 @@ def test_what_prepares_a_test_is_there_in_a_shared_process_too(solve: Solve) -> 
     assert wrong.reward == 0.0
 
 
+@pytest.mark.parametrize(
+    ("view", "test"),
+    [
+        ("keys", "assert list(f(GIVEN)) == ['b', 'zz', 'a']"),
+        ("keys", "assert f(GIVEN) == {'a', 'b', 'zz'}"),
+        ("values", "assert list(f(GIVEN)) == [1, 2, 1]"),
+        ("items", "assert sorted(f(GIVEN)) == [('a', 1), ('b', 1), ('zz', 2)]"),
+        ("items", "assert list(f(GIVEN.items())) == [('b', 1), ('zz', 2), ('a', 1)]"),
+    ],
+)
+def test_a_function_may_return_a_view_of_a_dictionary(solve: Solve, view: str, test: str) -> None:
+    given = "GIVEN = {'b': 1, 'zz': 2, 'a': 1}"
+
+    right = solve(f"def f(d): return dict(d).{view}()", [test], given=given)
+    wrong = solve(f"def f(d): return dict(list(dict(d).items())[:1]).{view}()", [test], given=given)
+
+    assert (right.info["tests"], right.info["shared_process"]) == (["passed"], False)
+    assert wrong.info["tests"] == ["wrong"]
+
+
 def test_what_prepares_a_test_may_call_the_program(solve: Solve) -> None:
     tests = [
         "first = f(1)",

@@ -121,7 +121,10 @@ def as_json(content: Any, depth: int = 0) -> Any:
 
 
 def _object(pairs: Any, depth: int) -> dict[str, Any]:
-    return {_key(key): as_json(value, depth + 1) for key, value in pairs}
+    plain = {_key(key): as_json(value, depth + 1) for key, value in pairs}
+    if len(plain) < len(pairs):
+        raise Uncomparable("two of its keys are the same text")
+    return plain
 
 
 def _key(key: Any) -> str:

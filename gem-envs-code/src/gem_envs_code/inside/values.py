@@ -19,6 +19,8 @@ __all__ = ["CannotCrossError", "TooDeepError", "decoded", "encoded", "plain", "r
 _DEEPEST = 100
 _LONG_INT_BITS = 8192  # longer ones would meet the limit on conversions to decimal
 _KEYS: type = type({}.keys())
+_VALUES: type = type({}.values())
+_ITEMS: type = type({}.items())
 _TYPES = {
     kind.__name__: kind
     for kind in (bool, bytes, complex, dict, float, frozenset, int, list, set, str, tuple)
@@ -121,7 +123,10 @@ _WRITERS: tuple[tuple[Any, Callable[[Any, int, Number], Any]], ...] = (
     (tuple, _items("tuple")),
     (dict, _dict),
     (frozenset, _items("frozenset")),
-    ((set, _KEYS), _items("set")),
+    (set, _items("set")),
+    (_KEYS, _items("keys")),
+    (_VALUES, _items("values")),
+    (_ITEMS, _items("items")),
     (bytes, lambda value, *_: {"bytes": bytes(value).hex()}),
     (bytearray, lambda value, *_: {"bytearray": bytes(value).hex()}),
     (complex, lambda value, *_: {"complex": [value.real, value.imag]}),
@@ -146,6 +151,9 @@ _READERS: dict[str, Callable[[Any, Instance], Any]] = {
     },
     "frozenset": lambda content, instance: frozenset(_each(content, instance)),
     "set": lambda content, instance: set(_each(content, instance)),
+    "keys": lambda content, instance: dict.fromkeys(_each(content, instance)).keys(),
+    "values": lambda content, instance: dict(enumerate(_each(content, instance))).values(),
+    "items": lambda content, instance: dict(_each(content, instance)).items(),
     "bytes": lambda content, _: bytes.fromhex(content),
     "bytearray": lambda content, _: bytearray.fromhex(content),
     "complex": lambda content, _: complex(*map(float, content)),
