@@ -187,6 +187,52 @@ def test_a_function_may_return_a_view_of_a_dictionary(solve: Solve, view: str, t
     assert wrong.info["tests"] == ["wrong"]
 
 
+STACK = """
+class Stack:
+    def __init__(self): self.items = []
+    def push(self, item): self.items.append(item)
+    def pop(self): return self.items.pop()
+"""
+PAIR = "import collections\nPair = collections.namedtuple('Pair', 'first second')\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "test"),
+    [
+        (STACK, "s = Stack()\ns.push(1)\nassert s.pop() == 1"),
+        (STACK, "from solution import Stack\ns = Stack()\ns.push(1)\nassert s.pop() == 1"),
+        (f"{PAIR}def f(a): return Pair(a, 2)", "assert f(1).first == 1"),
+    ],
+)
+def test_an_object_that_a_test_looks_into_shares_its_process_without_a_solution(
+    solve: Solve, program: str, test: str
+) -> None:
+    right = solve(program, [test])
+    wrong = solve(program.replace("return ", "return 7, "), [test])
+
+    assert (right.info["tests"], right.info["shared_process"]) == (["passed"], True)
+    assert wrong.reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("test", "given"),
+    [
+        ("r = f(1)\nassert r.count(1) == 1", ""),
+        ("class Own: item = 1\nr = f(1)\nr = Own()\nassert r.item == f(1)[0]", ""),
+        ("import math\nr = math.e\nassert f(1) and r.real", ""),
+        ("assert f(1)[0].real == 1", ""),
+        ("s = Solution()\nassert s.f(1) == [1]", ""),
+        ("node = f(1)\nassert node == [1] or node.next is None", "class Node: pass"),
+    ],
+)
+def test_what_plain_values_have_too_shares_no_process(solve: Solve, test: str, given: str) -> None:
+    program = "def f(a): return [a]\nclass Solution:\n    def f(self, a): return [a]"
+
+    step = solve(program, [test], given=given)
+
+    assert (step.info["tests"], step.info["shared_process"]) == (["passed"], False), step.info
+
+
 def test_what_prepares_a_test_may_call_the_program(solve: Solve) -> None:
     tests = [
         "first = f(1)",

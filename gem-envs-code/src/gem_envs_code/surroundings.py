@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gem_envs_code.entries import CLASS, only_makes_instances
+from gem_envs_code.looking import looks_into
 from gem_envs_code.naming import defined, free_names, is_builtin
 from gem_envs_code.rows import Problem
 from gem_envs_code.suites import assertion_texts
@@ -30,8 +31,8 @@ def surroundings(problem: Problem) -> Surroundings | None:
     """Return what the assertions of a problem need.
 
     None where they use more of the candidate than functions and instances of its class, or where
-    its functions return generators or coroutines, which cannot cross: both so far as the problem's
-    solution tells. None as well where there are no assertions.
+    its functions return generators or coroutines, which cannot cross: both so far as the tests and
+    the problem's solution tell. None as well where there are no assertions.
     """
     tests = assertion_texts(problem.tests)
     if problem.shared_process or not tests:
@@ -46,6 +47,9 @@ def surroundings(problem: Problem) -> Surroundings | None:
     if CLASS in names_to_ask and not only_makes_instances(tests):
         return None
     if names_to_ask & (solution.classes | solution.others | solution.generators) - {CLASS}:
+        return None
+    # Only instances of classes that the problem defines cross, and have fields of any name.
+    if not ours.classes - {CLASS} and looks_into(tests, names_to_ask):
         return None
     imported = names_to_ask & solution.imports.keys() - function
     certain = names_to_ask & (solution.functions | function | {CLASS}) - imported
