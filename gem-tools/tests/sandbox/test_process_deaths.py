@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -24,6 +25,16 @@ warnings.simplefilter("ignore")
 from gem_tools.sandbox import ExecRequest, make_sandbox
 
 asyncio.run(make_sandbox("process").run(ExecRequest(sys.argv[1], timeout_s=600)))
+"""
+
+WAITING = """
+import signal, sys, warnings
+warnings.simplefilter("ignore")
+from gem.env import wait_for
+from gem_tools.sandbox import ExecRequest, make_sandbox
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+wait_for(make_sandbox("process").run(ExecRequest(sys.argv[1], timeout_s=600)))
 """
 
 FORKING = """
@@ -89,6 +100,20 @@ def test_a_host_that_is_killed_leaves_no_process_and_no_folder(tmp_path: Path) -
 
     assert began
     assert becomes(lambda: not is_running(mark) and not is_running(child))
+    assert becomes(lambda: not list(tmp_path.iterdir()))
+
+
+def test_a_host_that_is_interrupted_leaves_no_process_and_no_folder(tmp_path: Path) -> None:
+    mark = new_mark()
+    command = [sys.executable, "-c", WAITING, f"import time\n{named(mark)}\ntime.sleep(600)"]
+    with subprocess.Popen(
+        command, env={**os.environ, "TMPDIR": str(tmp_path)}, stderr=subprocess.DEVNULL
+    ) as host:
+        began = becomes(lambda: is_running(mark))
+        host.send_signal(signal.SIGINT)
+
+    assert began
+    assert becomes(lambda: not is_running(mark))
     assert becomes(lambda: not list(tmp_path.iterdir()))
 
 

@@ -63,11 +63,14 @@ def _supervise(settings: dict[str, Any]) -> None:
     os.write(report, b'{"ready": true}')
     ending = _ending(process, settings)
     is_orphan = ending.pop("is_orphan", False)
+    is_stopped = ending.pop("is_stopped", False)
     if ending:
         os.write(report, json.dumps(ending).encode("ascii"))
     _end_family()
     if is_orphan:
         _clear_up(settings["temporary"])
+    elif is_stopped:  # by a host that may be ending itself, and then clears nothing up any more
+        _clear_up(settings["temporary"][:1])
 
 
 def _clear_up(folders: Iterable[str]) -> None:
@@ -120,7 +123,7 @@ def _ending(process: int, settings: dict[str, Any]) -> dict[str, Any]:
         if number == _HOST_DIED and os.getppid() != settings["parent"]:
             return {"is_orphan": True}
         if number == signal.SIGTERM:
-            return {}
+            return {"is_stopped": True}
         ended = _collected(process)
         if ended is not None:
             return {"status": ended}
