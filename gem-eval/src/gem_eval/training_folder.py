@@ -65,6 +65,11 @@ class TrainingFiles:
             ) from error
 
     @property
+    def record_path(self) -> Path:
+        """The settings that decide the training, written again where it is made longer."""
+        return self.path / _RECORD
+
+    @property
     def metrics_path(self) -> Path:
         """A line an update."""
         return self.path / "metrics.jsonl"
@@ -124,6 +129,10 @@ class GrowingLines:
         try:
             file = self._path.open("rb")
         except FileNotFoundError:  # a training that was just begun has none
+            # One that was removed is still known, but not where another was begun in its place.
+            if self._end and self._path.parent.is_dir():
+                self._begin()
+                return None
             return [], False
         with file:
             status = os.fstat(file.fileno())

@@ -61,6 +61,21 @@ def test_the_verdict_is_that_of_the_command(mixed: Run) -> None:
     assert "Ended by an error Some of them tiny:Guess" in text
 
 
+def test_a_log_that_was_replaced_by_one_of_as_many_lines_is_compared_anew(mixed: Run) -> None:
+    client = Client(mixed)
+    before = words(client.get("/compare").text)
+    log = mixed.folder.episodes_path
+    lines = log.read_text(encoding="ascii").replace('"success":false', '"success":true')
+
+    log.unlink()
+    log.write_text(lines, encoding="ascii")
+    mixed.refresh()
+    after = words(client.get("/compare").text)
+
+    assert "random succeeds in 0.400, and solver in 0.950" in before
+    assert "random succeeds in 1.000, and solver in 1.000" in after
+
+
 def test_flips_are_listed_what_is_lost_first_and_shown_side_by_side(mixed: Run) -> None:
     first = Client(mixed).get("/compare").text
     last = Client(mixed).get("/compare?flip=13").text

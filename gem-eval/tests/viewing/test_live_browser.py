@@ -6,6 +6,7 @@ Needs what test_browser.py needs.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +34,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write runs that go on, one that has ended, and trainings that go on."""
     folder = tmp_path_factory.mktemp("runs")
     episodes = [episode(episode_index=number) for number in range(3)]
-    for name, total in (("slow", 100), ("steady", 100), ("ended", 3)):
+    for name, total in (("slow", 100), ("steady", 100), ("ended", 3), ("replaced", 3)):
         write_run(folder / name, *episodes, total=total)
     for name in ("training", "curves"):
         training_folders.made(folder / name, updates=100)
@@ -42,7 +43,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(runs: Path, site: Path) -> Iterator[str]:
-    names = ("slow", "steady", "ended", "training", "curves")
+    names = ("slow", "steady", "ended", "replaced", "training", "curves")
     with served(site, runs / "cache", *(str(runs / name) for name in names)) as found:
         yield found
 
@@ -96,6 +97,21 @@ def test_figures_that_come_after_the_end_are_shown(address: str, page: Page) -> 
     page.route("**/runs/ended/live", answer)
 
     expect(page.locator("#figures")).to_contain_text("Those of all episodes.")
+
+
+def test_the_page_of_a_run_that_was_replaced_is_loaded_again(
+    runs: Path, address: str, page: Page, tmp_path: Path
+) -> None:
+    page.goto(f"{address}/runs/replaced")
+    expect(page.locator("#list").get_by_role("img", name="succeeded")).to_have_count(3)
+
+    again = [failed(episode_index=number) for number in range(3)]
+    other = write_run(tmp_path / "other", *again, total=3)
+    shutil.rmtree(runs / "replaced")
+    other.path.rename(runs / "replaced")
+
+    expect(page.locator("#errors")).to_contain_text("server answered 503")
+    expect(page.locator("#list").get_by_role("img", name="error")).to_have_count(3)
 
 
 def test_a_run_that_goes_on_shows_new_episodes_when_asked(

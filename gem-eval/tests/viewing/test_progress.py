@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gem_eval.run_folder import RunFolder
 from gem_eval.viewing.runs import Follower, Progress, Run, rate_of
 
-from .conftest import Client, episode, failed, write
+from .conftest import Client, episode, failed, write, write_run
 from .reading import page
 
 pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
@@ -46,10 +49,17 @@ class Clock:
         return self.now
 
 
+def replace_run(run: Run, other: RunFolder) -> None:
+    """Put another run in the place of one that is shown."""
+    shutil.rmtree(run.folder.path)
+    other.path.rename(run.folder.path)
+
+
 def live(run: Run) -> dict[str, Any]:
     found: dict[str, Any] = Client(run).get(f"/runs/{run.name}/live").json()
     del found["finders"]
     del found["figures"]
+    del found["edition"]
     return found
 
 
@@ -151,6 +161,90 @@ def test_figures_that_take_long_are_made_seldom(make_run: MakeRun) -> None:
     run.refresh_overview()
 
     assert run.known_overview is before
+
+
+def test_figures_are_of_a_log_that_was_replaced_by_one_of_as_many_episodes(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
+    run = make_run(episode(), total=1)
+    client = Client(run)
+    before = client.get("/runs/run/live").json()
+    run.overview()
+
+    replace_run(run, write_run(tmp_path / "again", episode(success=False), total=1))
+    run.refresh()
+    run.refresh_overview()
+
+    [result, _] = run.overview().summary.results
+    assert result.success_rate == 0.0
+    assert client.get("/runs/run/live").json()["edition"] != before["edition"]
+
+
+def test_a_run_in_the_place_of_another_is_shown_by_its_own_record(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
+    run = make_run(episode(), total=1)
+    run.overview()
+    other = {"envs": "tiny:Echo", "policies": ["noop"]}
+    played = episode(env_id="tiny:Echo", policy="noop")
+
+    replace_run(run, write_run(tmp_path / "again", played, total=3, **other))
+    run.refresh()
+    text = page(run)
+
+    assert live(run)["text"] == "1 of 3 episodes"
+    assert "tiny:Echo" in text
+    assert "solver" not in text
+    assert run.overview().summary.results[0].policy == "noop"
+
+
+def test_a_run_that_was_begun_anew_has_none_of_the_episodes_before(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
+    run = make_run(episode(), total=1)
+    begun = write_run(tmp_path / "again", total=5)
+    begun.episodes_path.unlink()
+
+    replace_run(run, begun)
+    run.refresh()
+
+    assert live(run) == {"line": 0, "state": "running", "text": "0 of 5 episodes"}
+
+
+def test_a_run_that_was_removed_is_still_shown(make_run: MakeRun) -> None:
+    run = make_run(episode(), total=1)
+    shutil.rmtree(run.folder.path)
+
+    run.refresh()
+
+    assert live(run)["text"] == "1 of 1 episode"
+
+
+def test_a_run_that_is_made_longer_while_it_is_shown_goes_on(make_run: MakeRun) -> None:
+    run = make_run(episode(), total=1)
+    before = live(run)
+
+    run.folder.extended(run.folder.record.settings, total=4)
+    run.refresh()
+
+    assert before == {"line": 1, "state": "finished", "text": "1 of 1 episode"}
+    assert live(run) == {"line": 1, "state": "running", "text": "1 of 4 episodes"}
+    assert "4 episodes planned" in page(run)
+
+
+def test_a_record_that_cannot_be_read_is_said_and_read_again(make_run: MakeRun) -> None:
+    run = make_run(episode(), total=1)
+    record = run.folder.path / "run.json"
+    text = record.read_text(encoding="utf-8")
+    record.write_text("{", encoding="utf-8")
+
+    run.refresh()
+    problem = run.problem
+    record.write_text(text, encoding="utf-8")
+    run.refresh()
+
+    assert "run.json" in problem
+    assert run.problem == ""
 
 
 def test_what_a_log_had_before_it_was_looked_at_is_no_rate(make_run: MakeRun, clock: Clock) -> None:

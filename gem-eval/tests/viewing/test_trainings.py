@@ -6,6 +6,7 @@ import html
 import json
 import math
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from gem_eval.viewing.trainings.training import ViewedTraining
 
 from .conftest import Client, episode, write
 from .reading import words
-from .training_folders import append, evaluation, made, metrics
+from .training_folders import append, evaluation, made, metrics, written_again
 
 HOSTILE = "</svg><script>window.hacked = 1</script>"
 
@@ -180,6 +181,63 @@ def test_a_training_that_went_on_from_an_earlier_checkpoint_is_read_anew(tmp_pat
 
     assert training.done == 1
     assert readings(page([training]))["Turns, training"] == ["9.000"]
+
+
+def test_a_training_that_is_made_longer_while_it_is_shown_goes_on(tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", updates=4)
+    trainings = opened(folder)
+    client = Client(trainings=trainings)
+    before = client.get("/trainings/live").json()
+
+    written_again(folder, updates=9)
+    text = client.get("/trainings").text
+    after = client.get("/trainings/live").json()
+
+    assert (before["state"], before["text"]) == ("finished", "4 of 4 updates")
+    assert (after["state"], after["text"]) == ("running", "4 of 9 updates")
+    assert f'data-version="{after["version"]}"' in text
+
+
+def test_a_training_in_the_place_of_another_is_of_its_own_arm(tmp_path: Path) -> None:
+    for name, gamma in (("a", 0.9), ("b", 1.0), ("c", 0.5)):
+        made(tmp_path / name, gamma=gamma)
+    trainings = opened(tmp_path / "a", tmp_path / "b")
+    client = Client(trainings=trainings)
+    before = client.get("/trainings/live").json()
+
+    shutil.rmtree(tmp_path / "b")
+    (tmp_path / "c").rename(tmp_path / "b")
+    text = client.get("/trainings").text
+
+    assert "gamma 0.5" in text
+    assert "gamma 1.0" not in text
+    assert client.get("/trainings/live").json()["version"] != before["version"]
+
+
+def test_a_training_that_was_begun_anew_has_nothing_of_the_one_before(tmp_path: Path) -> None:
+    folder = made(tmp_path / "run")
+    [training] = opened(folder)
+
+    for name in ("metrics.jsonl", "timings.jsonl", "evaluations.jsonl"):
+        (folder / name).unlink()
+    while training.refresh():
+        pass
+
+    assert training.done == 0
+    assert training.evaluations == []
+
+
+def test_an_evaluation_of_a_training_in_the_place_of_another_is_its_own(tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", eval_episodes=2)
+    client = Client(trainings=opened(folder))
+    before = client.get("/runs/run~000004-sampled").text
+
+    written_again(folder, eval_episodes=7)
+    client.get("/trainings")
+    after = client.get("/runs/run~000004-sampled").text
+
+    assert "2 of 2 episodes" in before
+    assert "2 of 7 episodes" in after
 
 
 def test_lines_of_something_else_are_counted_and_hurt_nobody(tmp_path: Path) -> None:

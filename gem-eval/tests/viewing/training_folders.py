@@ -50,9 +50,8 @@ def append(path: Path, *lines: Mapping[str, Any]) -> None:
         file.writelines(f"{json.dumps(line)}\n" for line in lines)
 
 
-def made(folder: Path, *lines: Mapping[str, Any], **settings: Any) -> Path:
-    """Write a training with these lines of metrics, or with four, and two evaluations."""
-    (folder / "evaluations").mkdir(parents=True)
+def written_again(folder: Path, **settings: Any) -> None:
+    """Write the record of a training, as one that is made longer does."""
     record = {
         "format": 1,
         "command": ["gem-env", "train", "guess.toml"],
@@ -60,7 +59,15 @@ def made(folder: Path, *lines: Mapping[str, Any], **settings: Any) -> Path:
         "versions": {"gem-baselines": "0.1.0"},
         "experiment": {**EXPERIMENT, **settings},
     }
-    (folder / "experiment.json").write_text(json.dumps(record), encoding="utf-8")
+    draft = folder / "experiment.json.draft"
+    draft.write_text(json.dumps(record), encoding="utf-8")
+    draft.replace(folder / "experiment.json")
+
+
+def made(folder: Path, *lines: Mapping[str, Any], **settings: Any) -> Path:
+    """Write a training with these lines of metrics, or with four, and two evaluations."""
+    (folder / "evaluations").mkdir(parents=True)
+    written_again(folder, **settings)
     append(folder / "metrics.jsonl", *(lines or [metrics(number) for number in range(1, 5)]))
     timings = [{"update": number, "cpu_s": 0.5} for number in range(1, 5)]
     append(folder / "timings.jsonl", *timings)

@@ -168,6 +168,7 @@ class _Viewer:
             {
                 "line": progress.line,
                 "state": progress.state,
+                "edition": run.edition,
                 "figures": 0 if overview is None else overview.tries,
                 "text": pages.progress_line(progress),
                 "finders": {"are_done": looked.is_done, "text": finding_line(looked)},

@@ -38,9 +38,13 @@ class _Question(NamedTuple):
     baseline: str | None
 
 
+_Version = tuple[int, str]
+"""How many lines a log has, and its edition: another log may have as many."""
+
+
 class _Kept(NamedTuple):
     answer: Answer
-    lines: tuple[int, ...]
+    versions: tuple[_Version, ...]
     at: float
     took_s: float
 
@@ -59,30 +63,32 @@ class Comparer:
         Of large logs it is worked out on a thread, and the answer has nothing until then.
         """
         question = _Question(tuple(run.folder.path for run in runs), baseline)
-        lines = tuple(run.state.lines for run in runs)
+        versions = tuple((run.state.lines, run.edition) for run in runs)
         with self._lock:
             kept = self._kept.get(question)
-            if kept is not None and self._is_good(kept, lines):
+            if kept is not None and _editions(kept.versions) != _editions(versions):
+                kept = None  # of a log that was replaced, however short a time ago
+            if kept is not None and self._is_good(kept, versions):
                 return kept.answer
-            if sum(lines) > _QUICK:
-                self._begin(question, lines)
+            if sum(lines for lines, _ in versions) > _QUICK:
+                self._begin(question, versions)
                 return Answer() if kept is None else kept.answer
-        return self._work_out(question, lines)
+        return self._work_out(question, versions)
 
     @staticmethod
-    def _is_good(kept: _Kept, lines: tuple[int, ...]) -> bool:
+    def _is_good(kept: _Kept, versions: tuple[_Version, ...]) -> bool:
         waited_s = time.monotonic() - kept.at
-        return kept.lines == lines or waited_s < kept.took_s / _SHARE_OF_TIME
+        return kept.versions == versions or waited_s < kept.took_s / _SHARE_OF_TIME
 
-    def _begin(self, question: _Question, lines: tuple[int, ...]) -> None:
+    def _begin(self, question: _Question, versions: tuple[_Version, ...]) -> None:
         worker = self._workers.get(question)
         if worker is None or not worker.is_alive():
-            arguments = (question, lines)
+            arguments = (question, versions)
             worker = threading.Thread(target=self._work_out, args=arguments, daemon=True)
             self._workers[question] = worker
             worker.start()
 
-    def _work_out(self, question: _Question, lines: tuple[int, ...]) -> Answer:
+    def _work_out(self, question: _Question, versions: tuple[_Version, ...]) -> Answer:
         start = time.monotonic()
         try:
             answer = Answer(compare(question.runs, baseline=question.baseline))
@@ -96,8 +102,12 @@ class Comparer:
         with self._lock:
             if len(self._kept) >= _MOST_KEPT:
                 self._kept.clear()
-            self._kept[question] = _Kept(answer, lines, end, end - start)
+            self._kept[question] = _Kept(answer, versions, end, end - start)
         return answer
+
+
+def _editions(versions: tuple[_Version, ...]) -> list[str]:
+    return [edition for _, edition in versions]
 
 
 class Pair(NamedTuple):

@@ -100,6 +100,10 @@ class LogIndex:
         try:
             log = self._log.open("rb")
         except FileNotFoundError:  # a run that was just begun has none
+            # One that was removed is still shown, but not where another was begun in its place.
+            if self._state.end and self._log.parent.is_dir():
+                self._forget()
+                self._size = 0
             return False
         with log:
             found = os.fstat(log.fileno())

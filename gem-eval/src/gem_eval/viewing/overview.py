@@ -74,9 +74,13 @@ class ErrorGroup(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """All figures of a run. `tries` says of which state of its log; `standings` are a league's."""
+    """All figures of a run. `tries` says of which state of its log.
+
+    `folder` has the record that they were worked out by; `standings` are a league's.
+    """
 
     tries: int
+    folder: RunFolder
     summary: Summary
     plots: tuple[EnvPlots, ...]
     errors: tuple[ErrorGroup, ...]
@@ -101,7 +105,15 @@ def overview_of(folder: RunFolder, index: LogIndex) -> Overview:
             envs = range(first, first + settings.variants)
             plots.append(_plots(folder, db, envs, summary))
     standings = _standings(folder, summary)
-    return Overview(tries, summary, tuple(plots), groups[:_MOST_ERRORS], len(groups), standings)
+    return Overview(
+        tries=tries,
+        folder=folder,
+        summary=summary,
+        plots=tuple(plots),
+        errors=groups[:_MOST_ERRORS],
+        error_groups=len(groups),
+        standings=standings,
+    )
 
 
 def _summary(folder: RunFolder, index: LogIndex) -> Summary:

@@ -78,7 +78,11 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         finding_counts = selection.finders()
         finders = finding_rows.finders_of(db, [row.line for row in found])
     pages = max(1, math.ceil(count / ROWS_AT_ONCE))
-    variants = run.folder.record.settings.variants
+    # The figures name policies and environments of the record that they were worked out by.
+    record = run.folder.record if overview is None else overview.folder.record
+    env_ids = [spec.id for spec in record.settings.envs]
+    policies = [ref.name for ref in record.settings.policies]
+    variants = record.settings.variants
     plots_shown = () if overview is None else overview.plots
     limits = {
         env: plot.limit for plot in plots_shown for env in range(plot.env, plot.env + variants)
@@ -88,19 +92,18 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
     seat_numbers: dict[str, int] = {}  # in their order: a colour for each
     for row in found:
         seat_numbers.update((each.name, each.number) for each in row.seats)
-    env_ids = run.env_ids
     return {
         "title": f"Run {run.name}",
         "seat_names": short_names([*listed_policies, *(each.policy for each in by_seat)]),
         "seat_numbers": seat_numbers,
         "run": run,
-        "record": run.folder.record,
+        "record": record,
         "progress": progress,
         "progress_text": progress_line(progress),
         "state": run.state,
         "overview": overview,
         "scale": None if overview is None else _return_scale(overview),
-        "names": short_names(run.policies),
+        "names": short_names(policies),
         "league": league_view(run, None if overview is None else overview.standings, query),
         "limits": limits,
         "query": query,
@@ -126,7 +129,7 @@ def run_values(run: Run, query: Query) -> dict[str, Any]:
         "episode_link": lambda row: _link_to(run, row, query, search),
         "shell": shlex.join,
         "is_export": False,
-        "is_comparable": len(run.policies) > 1,
+        "is_comparable": len(policies) > 1,
     }
 
 

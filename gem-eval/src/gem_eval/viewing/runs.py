@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gem.errors import in_one_line
+from gem_eval.errors import RunFolderError
 from gem_eval.run_folder import RunFolder
-from gem_eval.viewing import rows
+from gem_eval.viewing import finding_rows, rows
 from gem_eval.viewing.finding_index import FindingIndex
 from gem_eval.viewing.log_index import LogIndex, LogState
 from gem_eval.viewing.overview import Overview, overview_of
 from gem_eval.viewing.query import Query
+from gem_eval.viewing.records import Stamp, stamp_of
 from gem_eval.viewing.searching import Search, Searches
 from gem_eval.viewing.selection import Selection
 
@@ -70,6 +72,8 @@ class Run:
         self._overview_at = -1e9
         self._counted: deque[tuple[float, int]] = deque(maxlen=_RATE_OVER_LOOKS)
         self._lock = threading.Lock()
+        self._stamp: Stamp | None = None  # of the record that `folder` has
+        self._edition = self.edition
 
     @property
     def env_ids(self) -> list[str]:
@@ -86,12 +90,45 @@ class Run:
         """How far its log was read."""
         return self.index.state
 
+    @property
+    def edition(self) -> str:
+        """A word that is another one where the log was replaced."""
+        with self.index.reading() as db:
+            return finding_rows.known_in(db).generation
+
+    def renew(self, folder: RunFolder) -> None:
+        """Go on with what the record of the run says by now, and forget figures by another one."""
+        with self._lock:  # figures that are being worked out are by the record of before
+            if folder.record != self.folder.record:
+                self.folder = folder
+                self._overview = None
+
+    def _reread_record(self) -> None:
+        """Read `run.json` where it was written again: the run was made longer, or is another."""
+        if not self.folder.has_name:  # an evaluation, which is renewed with its training
+            return
+        stamp = stamp_of(self.folder.path / "run.json")
+        if stamp is None or stamp == self._stamp:
+            return
+        self.renew(RunFolder.open(self.folder.path))
+        self._stamp = stamp  # behind the record, which is read again until that succeeds
+
+    def _forget_replaced(self) -> None:
+        """Forget the figures of a log that was replaced, by however many episodes."""
+        edition = self.edition
+        if edition != self._edition:
+            with self._lock:
+                self._overview = None
+            self._edition = edition
+
     def refresh(self, budget_s: float = 0.2) -> bool:
         """Read on in the log, and say whether there is more."""
         try:
+            self._reread_record()
             is_more = self.index.grow(budget_s)
+            self._forget_replaced()
             self.problem = ""
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, RunFolderError) as error:
             # The disk, or the index that another viewer holds: what was read stays, and the next
             # look may find more.
             self.problem = in_one_line(error, at_most=300)
@@ -144,12 +181,13 @@ class Run:
 
     def refresh_overview(self) -> None:
         """Work the figures out again where there are new episodes, and where time allows."""
-        with self.index.reading() as db:
-            tries = rows.count_tries(db)
-        is_current = self._overview is not None and self._overview.tries == tries
-        waited_s = time.monotonic() - self._overview_at
-        if is_current or waited_s < self._overview_took_s / _SHARE_OF_TIME:
-            return
+        known = self._overview
+        if known is not None:
+            with self.index.reading() as db:
+                tries = rows.count_tries(db)
+            waited_s = time.monotonic() - self._overview_at
+            if known.tries == tries or waited_s < self._overview_took_s / _SHARE_OF_TIME:
+                return
         self.overview(is_fresh=True)
 
     def overview(self, *, is_fresh: bool = False) -> Overview:

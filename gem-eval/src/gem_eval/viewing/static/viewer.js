@@ -303,6 +303,8 @@ function following(show) {
   async function look() {
     const known = await fetch(body.dataset.live).then(answer => answer.json()).catch(() => null);
     if (known) {
+      /* Its log was replaced: each row, and what a box marks, is of an episode that is gone. */
+      if (known.edition !== body.dataset.edition) { location.reload(); return; }
       newest = known.line;
       if (versionOf(known) !== version) {
         const text = await textOf(location.href);

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gem.episode import Episode
 from gem_eval.evaluation_logs import LogFolder, folder_of_log
+from gem_eval.training_folder import TrainingFiles
 from gem_eval.viewing.conversation import UNREADABLE
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.trainings.training import MODES, ViewedTraining
@@ -28,6 +29,7 @@ class EvaluationLogs:
         self._trainings = {training.name: training for training in trainings}
         self._cache = cache
         self._open: dict[str, Run] = {}
+        self._files: dict[str, TrainingFiles] = {}  # of the training, as an open log was last seen
         self._lock = threading.Lock()
         self._reading = threading.Lock()
 
@@ -38,12 +40,16 @@ class EvaluationLogs:
         if found is None or training is None:
             return None
         with self._lock:
+            log = training.folder.episodes_path(int(found["update"]), found["mode"])
             if name not in self._open:
-                log = training.folder.episodes_path(int(found["update"]), found["mode"])
                 if not log.is_file():
                     return None
                 self._open[name] = Run(name, _folder_of(training, log), self._cache)
                 self._open[name].up = f"/trainings?of={training.name}"
+            elif self._files[name] is not training.folder:
+                # The training's record was written again: it may be another one by now.
+                self._open[name].renew(_folder_of(training, log))
+            self._files[name] = training.folder
             run = self._open[name]
         with self._reading:  # one page at a time: each would read the same
             run.refresh(_READING_S)

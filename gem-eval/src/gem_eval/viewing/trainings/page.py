@@ -252,7 +252,8 @@ def _state(trainings: Sequence[ViewedTraining]) -> str:
 def _version(trainings: Sequence[ViewedTraining]) -> str:
     """Return a word that changes whenever a page of these trainings would."""
     counts = [
-        f"{training.done}.{len(training.evaluations)}.{training.bad_lines}"
+        f"{training.editions}.{training.done}.{training.planned}."
+        f"{len(training.evaluations)}.{training.bad_lines}"
         for training in trainings
     ]
     return f"{_state(trainings)}-{'-'.join(counts)}"

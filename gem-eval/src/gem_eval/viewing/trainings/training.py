@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gem.errors import in_one_line
+from gem_eval.errors import RunFolderError
 from gem_eval.training_folder import GrowingLines, TrainingFiles
+from gem_eval.viewing.records import Stamp, stamp_of
 
 __all__ = ["MODES", "EvaluationLine", "Series", "ViewedTraining"]
 
@@ -41,7 +43,10 @@ class EvaluationLine(NamedTuple):
 
 
 class ViewedTraining:
-    """One training. `name` is its word in addresses."""
+    """One training. `name` is its word in addresses.
+
+    `editions` counts how often its files were begun to be read, from the first on.
+    """
 
     def __init__(self, name: str, folder: TrainingFiles) -> None:
         self.name = name
@@ -49,9 +54,12 @@ class ViewedTraining:
         self.problem = ""
         self._lock = threading.Lock()
         self._is_behind = True
+        self._stamp: Stamp | None = None  # of the record that `folder` has
+        self.editions = 0
         self._begin()
 
     def _begin(self) -> None:
+        self.editions += 1
         self.evaluations: list[EvaluationLine] = []
         self._updates = array("d")
         self._turns = array("d")
@@ -145,15 +153,24 @@ class ViewedTraining:
         until = time.monotonic() + budget_s
         with self._lock:
             try:
+                self._reread_record()
                 while is_more := self._read_on():
                     if time.monotonic() > until:
                         break
                 self.problem = ""
-            except OSError as error:
+            except (OSError, RunFolderError) as error:
                 self.problem = in_one_line(error, at_most=300)
                 is_more = False
             self._is_behind = is_more
         return is_more
+
+    def _reread_record(self) -> None:
+        """Read the record where it was written again: more updates are planned, or others."""
+        stamp = stamp_of(self.folder.record_path)
+        if stamp is None or stamp == self._stamp:
+            return
+        self.folder = TrainingFiles.open(self.folder.path)
+        self._stamp = stamp  # behind the record, which is read again until that succeeds
 
     def refresh_overview(self) -> None:
         """Do nothing: what a page shows is worked out from the columns."""
@@ -237,7 +254,7 @@ class ViewedTraining:
 
     def _quiet_s(self) -> float:
         """Return how long ago the last update was written, or the training begun."""
-        for path in (self.folder.metrics_path, self.folder.path / "experiment.json"):
+        for path in (self.folder.metrics_path, self.folder.record_path):
             try:
                 return max(0.0, time.time() - path.stat().st_mtime)
             except OSError:
