@@ -81,6 +81,26 @@ def test_a_turn_shows_all_that_was_recorded(make_run: MakeRun) -> None:
     assert '<span class="parsed" title="the last boxed answer">\\boxed{b2}</span>' in page(run)
 
 
+def test_a_box_with_braces_is_marked_and_listed_as_a_whole(make_run: MakeRun) -> None:
+    answer = r"Not \boxed{3}, but \boxed{\frac{1}{2}}"
+    run = make_run(episode(turns=(turn(action=answer),)))
+
+    text = page(run)
+
+    assert r'title="the last boxed answer">\boxed{\frac{1}{2}}</span>' in text
+    assert r'class="mono">\frac{1}{2}</a>' in text
+
+
+def test_of_an_answer_that_is_cut_no_box_is_marked(make_run: MakeRun) -> None:
+    answer = "x" * 2_000 + "\\boxed{3} " + "x" * 50_000 + " \\boxed{4}"
+    run = make_run(episode(turns=(turn(action=answer),)))
+
+    text = page(run)
+
+    assert "the last boxed answer" not in text
+    assert 'class="mono">4</a>' in text
+
+
 def test_calls_of_tools_have_their_results(make_run: MakeRun) -> None:
     calls = (ToolCall("a", "add", {"x": 1}), ToolCall("b", "fail", {}), ToolCall("c", "lost", {}))
     results = (ToolResult("a", "two"), ToolResult("b", "no such thing", is_error=True))

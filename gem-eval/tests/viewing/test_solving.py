@@ -106,6 +106,12 @@ def test_the_last_boxed_part_is_what_counts() -> None:
     assert solved.solutions[1].is_same
 
 
+def test_a_box_with_braces_is_no_earlier_box() -> None:
+    solved = solve_again(played("\\boxed{1}, no: \\boxed{\\frac{7}{2}}", "2", "3"), budget_s=300)
+
+    assert not solved.solutions[1].is_same
+
+
 def test_a_turn_that_does_not_come_out_as_it_did_ends_it() -> None:
     first, second, third = played("1", "2", "3").turns
     other = replace(played("1", "2", "3"), turns=(first, replace(second, reward=5.0), third))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gem.parsing import last_boxed
 from gem_eval.viewing.text import (
     answer_pieces,
     cut,
@@ -54,7 +55,17 @@ def test_a_board_stands_apart() -> None:
     assert kinds == ["prose", "board", "prose"]
 
 
-@pytest.mark.parametrize("text", ["", "no box", "\\boxed{}", "a \\boxed{1} b \\boxed{2} c"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no box",
+        "\\boxed{}",
+        "a \\boxed{1} b \\boxed{2} c",
+        "\\boxed {\\frac{1}{2}} or \\boxed{",
+        "\\boxed{a \\boxed{b} c}",
+    ],
+)
 def test_pieces_of_an_answer_are_the_answer(text: str) -> None:
     assert "".join(piece.text for piece in answer_pieces(text)) == text
 
@@ -65,6 +76,15 @@ def test_the_last_box_counts() -> None:
     ]
 
     assert boxed == ["\\boxed{2}"]
+
+
+def test_the_box_that_stands_alone_is_the_one_that_environments_read() -> None:
+    text = r"Not \boxed{3} but \boxed{\frac{1}{2}}, as \boxed{ shows."
+
+    [box] = [piece.text for piece in answer_pieces(text) if piece.kind == "boxed"]
+
+    assert box == r"\boxed{\frac{1}{2}}"
+    assert last_boxed(box) == last_boxed(text)
 
 
 def test_megabytes_are_cut_at_once() -> None:

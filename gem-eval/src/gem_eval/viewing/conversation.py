@@ -20,6 +20,7 @@ from gem.content import (
 )
 from gem.episode import Turn
 from gem.errors import in_one_line
+from gem.parsing import last_boxed
 from gem_eval.viewing.text import Piece, answer_pieces, pieces
 
 __all__ = [
@@ -301,14 +302,16 @@ def _short(turn: Turn) -> str:
     """Return a turn's answer in a few characters: the last boxed one, a call, or how it begins."""
     if turn.tool_calls:
         return f"{turn.tool_calls[0].name}(…)"[:24]
-    boxed = [piece.text for piece in answer_pieces(turn.action) if piece.kind == "boxed"]
-    text = boxed[0][len("\\boxed{") : -1] if boxed else " ".join(turn.action[:200].split())
+    boxed = last_boxed(turn.action)
+    text = " ".join(turn.action[:200].split()) if boxed is None else boxed
     return text if len(text) <= 22 else f"{text[:21]}…"
 
 
 def _body(cut_up: Any, text: str) -> Body:
     shown = text[:_MOST]
     left_out = len(text) - len(shown)
+    if left_out:
+        cut_up = pieces  # the last box of a part need not be that of the whole
     if len(shown) <= _FOLDED:
         return Body(tuple(cut_up(shown)), left_out=left_out)
     # Of a long answer the end matters as well: there is what was parsed.

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from gem.parsing import find_boxed
+
 __all__ = [
     "Piece",
     "answer_pieces",
@@ -29,7 +31,6 @@ _HIDDEN = re.compile(
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _HIDDEN_RUN = re.compile(f"{_HIDDEN.pattern}+")
-_BOXED = re.compile(r"\\boxed\{[^{}]*\}")
 _WIDEST_BOARD = 60
 _RULE = re.compile(r"[-+=|#]+")
 
@@ -92,12 +93,17 @@ def pieces(text: str) -> Iterator[Piece]:
 
 
 def answer_pieces(text: str) -> Iterator[Piece]:
-    r"""Cut an answer so that its last `\boxed{}` stands alone."""
-    found = list(_BOXED.finditer(text))
-    if not found:
+    r"""Cut an answer so that its last `\boxed{}`, which environments read, stands alone.
+
+    >>> [piece.text for piece in answer_pieces(r"\boxed{1}, or \boxed{\frac{1}{2}}")]
+    ['\\boxed{1}, or ', '\\boxed{\\frac{1}{2}}']
+    """
+    inside = find_boxed(text)
+    if inside is None:
         yield Piece("prose", text)
         return
-    start, end = found[-1].span()
+    start = text.rindex("\\boxed", 0, inside[0])
+    end = inside[1] + 1  # behind the brace
     if start:
         yield Piece("prose", text[:start])
     yield Piece("boxed", text[start:end])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gem.content import observation_text
 from gem.episode import Episode
+from gem.parsing import last_boxed
 from gem_eval.finding.examples import Example, example_episode, example_turn
 from gem_eval.finding.finder import Evidence, Finder
 from gem_eval.finding.wording import excerpt
@@ -21,8 +22,6 @@ MOST_CHARACTERS = 2_000
 
 _MOST_PLACES = 1_000
 """Places that are looked at: a crafted text has it in the midst of words a million times."""
-
-_BOX = "\\boxed{"
 
 
 def rule(episode: Episode) -> Iterator[Evidence]:
@@ -61,15 +60,15 @@ def _right_answers(episode: Episode) -> Iterator[str]:
 def _inside(action: str) -> str:
     r"""Return what the last box of an answer holds, or its last tag `answer`, or all of it.
 
-    >>> _inside("It is \\boxed{a word}."), _inside("<answer>b</answer>"), _inside("c")
-    ('a word', 'b', 'c')
+    >>> _inside("It is \\boxed{\\frac{1}{2}}."), _inside("<answer>b</answer>"), _inside("c")
+    ('\\frac{1}{2}', 'b', 'c')
     """
-    for opening, closing in ((_BOX, "}"), ("<answer>", "</answer>")):
-        _, found, rest = action.rpartition(opening)
-        inside, end, _ = rest.partition(closing)
-        if found and end:
-            return inside
-    return action
+    boxed = last_boxed(action)
+    if boxed is not None:
+        return boxed
+    _, found, rest = action.rpartition("<answer>")
+    inside, end, _ = rest.partition("</answer>")
+    return inside if found and end else action
 
 
 def _plain(text: str) -> str:
@@ -106,6 +105,12 @@ def _examples() -> list[Example]:
             (0,),
         ),
         Example("a wrong answer", example_episode(example_turn("Jane Austen", asked))),
+        Example(
+            "how another fraction begins",
+            example_episode(
+                example_turn(r"\boxed{\frac{1}{2}}", r"What is \frac{1}{3} and 1/6?"), success=True
+            ),
+        ),
         Example(
             "the letter of an option",
             example_episode(example_turn("B", "A: red, B: blue", info={"gold": "B"})),
