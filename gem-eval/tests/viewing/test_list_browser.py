@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gem_eval.variants import varied
+
 from .browsing import expect, served
 from .conftest import episode, write_run
 
@@ -41,11 +43,16 @@ CLEARED_THEN_SENT = """
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory, site: Path) -> Iterator[str]:
-    """Give the address of a run of three episodes."""
+    """Give the address of a run of three episodes, beside which one is varied."""
     runs = tmp_path_factory.mktemp("runs")
     episodes = [episode(episode_index=number) for number in range(3)]
     run = write_run(runs / "run", *episodes, total=3, policies=["solver"])
-    with served(site, runs / "cache", str(run.path)) as found:
+    options = varied(
+        {"envs": ["tiny:Guess"], "vary": {"max_turns": [1_000_000_001, 1_000_000_002]}}
+    )
+    each = [episode(env_index=0), episode(env_index=1)]
+    other = write_run(runs / "varied", *each, total=2, **{**options, "policies": ["solver"]})
+    with served(site, runs / "cache", str(run.path), str(other.path)) as found:
         yield f"{found}/runs/run"
 
 
@@ -187,3 +194,16 @@ def test_an_answer_that_is_dropped_changes_no_field(address: str, page: Page) ->
     expect(page.locator("#rows")).to_contain_text("No episode matches.")
     assert value == "sent"
     expect(page.locator("#q")).to_have_value("sent")
+
+
+def test_filters_say_which_value_of_a_varied_argument_they_leave(address: str, page: Page) -> None:
+    page.goto(f"{address}/../varied")
+    labels = page.get_by_role("group", name="Environment").locator("label span:not(.n)")
+
+    expect(labels).to_have_text(["Guess, max_turns 1000000001", "Guess, max_turns 1000000002"])
+    are_whole = labels.evaluate_all("""found => found.map(each => {
+        const text = document.createRange();
+        text.selectNodeContents(each);
+        return text.getBoundingClientRect().right <= each.getBoundingClientRect().right + 1;
+    })""")
+    assert are_whole == [True, True]

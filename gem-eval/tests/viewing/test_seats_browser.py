@@ -72,6 +72,18 @@ def test_answers_of_a_round_are_beside_each_other(address: str, page: Page) -> N
     assert left["x"] + left["width"] < right["x"]
 
 
+def test_who_sits_where_is_there_to_the_last_letter(address: str, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{address}/runs/seats")
+
+    are_whole = page.locator("#list .at-seats .nowrap").evaluate_all(
+        "found => found.map(each => each.scrollWidth <= each.clientWidth)"
+    )
+
+    assert are_whole
+    assert all(are_whole)
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(address: str, page: Page, theme: str) -> None:
     axe = axe_module.Axe()
