@@ -130,6 +130,21 @@ def test_errors_are_grouped_by_their_text(make_run: MakeRun) -> None:
     assert re.search(r"server answered 503 policy error .* 5 ", table)
 
 
+def test_the_number_of_an_error_leads_to_the_episodes_that_have_it(make_run: MakeRun) -> None:
+    run = make_run(
+        *(failed(episode_index=number) for number in range(5)),
+        *(failed(episode_index=number, error="50%_\x1b: 'x' & y") for number in (5, 6)),
+        total=7,
+    )
+
+    table = page(run).partition('aria-label="Table of errors"')[2].partition("</table>")[0]
+    links = re.findall(r'href="([^"]*)#episodes">(\d+)</a>', table)
+
+    assert [number for _, number in links] == ["5", "2"]
+    for address, number in links:
+        assert len(listed(run, html.unescape(address))) == int(number)
+
+
 def test_many_errors_are_cut_and_counted(make_run: MakeRun) -> None:
     run = make_run(*(failed(episode_index=n, error=f"E{n}") for n in range(25)), total=25)
 

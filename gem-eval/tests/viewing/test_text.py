@@ -101,5 +101,20 @@ def test_times_have_the_unit_that_fits(seconds: float | None, text: str) -> None
     assert duration(seconds) == text
 
 
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.00099999, "1.0 ms"),
+        (0.9999, "1.0 s"),
+        (119.99, "2 min 0 s"),
+        (179.7, "3 min 0 s"),
+        (7199.6, "2 h 0 min"),
+        (10799.9, "3 h 0 min"),
+    ],
+)
+def test_what_rounds_to_a_whole_unit_has_that_unit(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
 def test_a_name_without_a_namespace_is_its_own_family() -> None:
     assert family("./try.py") == "./try.py"

@@ -146,18 +146,22 @@ def duration(seconds: float | None) -> str:
 
     >>> duration(0.00007), duration(0.0042), duration(2.5), duration(200), duration(9000)
     ('70 µs', '4.2 ms', '2.5 s', '3 min 20 s', '2 h 30 min')
+    >>> duration(179.7)
+    '3 min 0 s'
     """
     if seconds is None or not math.isfinite(seconds):
         return "-"
-    if seconds < 1e-3:
+    if seconds < 0.9995e-3:
         return f"{seconds * 1e6:.0f} µs"
-    if seconds < 1:
+    if seconds < 0.9995:
         return f"{seconds * 1e3:.{1 if seconds < 0.01 else 0}f} ms"
-    if seconds < 120:
+    if seconds < 119.95:
         return f"{seconds:.1f} s"
-    if seconds < 7200:
-        return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
-    return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
+    # In whole seconds from here on, or what is left of a minute would be "60 s".
+    whole = round(seconds)
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def _is_of_board(line: str) -> bool:
