@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, get_args
@@ -15,7 +14,7 @@ from gem_eval.viewing.finding_index import FindingState
 from gem_eval.viewing.query import FACETS, OUTCOMES, Query
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.selection import Selection
-from gem_eval.viewing.text import cut, family
+from gem_eval.viewing.text import family, value_text
 from gem_eval.wording import counted
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "with_known_values",
 ]
 
-_MOST_OF_VALUE = 40  # characters of what was varied
 _MOST_CHIPS = 100  # of one filter, whose values have a chip each; more have one together
 _FILTERS = {
     "outcome": "outcome",
@@ -84,8 +82,8 @@ def _env_label(settings: Settings, env_ids: Sequence[str], env: int) -> str:
     label = family(env_name(env_ids, env))
     if settings.varied is None or env >= len(settings.envs):
         return label
-    value = json.dumps(settings.envs[env].kwargs.get(settings.varied), ensure_ascii=False)
-    return f"{label}, {settings.varied} {cut(value, _MOST_OF_VALUE)}"
+    value = value_text(settings.envs[env].kwargs.get(settings.varied))
+    return f"{label}, {settings.varied} {value}"
 
 
 def with_known_values(run: Run, query: Query) -> Query:

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from gem_eval.viewing import plots
-from gem_eval.viewing.text import duration, family, hidden_apart, hidden_named
+from gem_eval.viewing.text import duration, family, hidden_apart, hidden_named, value_text
 from gem_eval.wording import counted
 
 __all__ = ["asset", "render", "seen"]
@@ -75,6 +75,7 @@ def _templates() -> Environment:
         role=lambda role: _ROLES.get(role, role),
         seen=seen,
         tail=lambda text, most: text if len(text) <= most else f"…{text[-most:]}",
+        value_text=value_text,
         why=lambda stop: _REASONS.get(stop, stop),
         words=lambda stop: stop.replace("_", " "),
     )

@@ -5,10 +5,11 @@ Characters that would act, or that nobody sees, are shown by their name (`U+202E
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gem.parsing import find_boxed
 
@@ -22,6 +23,7 @@ __all__ = [
     "hidden_apart",
     "hidden_named",
     "pieces",
+    "value_text",
 ]
 
 # Controls but tab and newline, what is written from right to left, what has no width, and halves of
@@ -32,6 +34,7 @@ _HIDDEN = re.compile(
 )
 _HIDDEN_RUN = re.compile(f"{_HIDDEN.pattern}+")
 _WIDEST_BOARD = 60
+_MOST_OF_VALUE = 40
 _RULE = re.compile(r"[-+=|#]+")
 
 
@@ -139,6 +142,15 @@ def family(env_id: str) -> str:
     'Sudoku-easy'
     """
     return re.sub(r"-v\d+", "", env_id.partition(":")[2] or env_id)
+
+
+def value_text(value: Any) -> str:
+    """Write the value of an argument that was varied, as JSON and cut where it is long.
+
+    >>> value_text("hard"), value_text(5)
+    ('"hard"', '5')
+    """
+    return cut(json.dumps(value, ensure_ascii=False), _MOST_OF_VALUE)
 
 
 def duration(seconds: float | None) -> str:
