@@ -75,6 +75,15 @@ def test_arms_are_named_by_what_they_differ_in(tmp_path: Path) -> None:
     assert readings(page(trainings))["Turns, training"] == ["5.000", "4.000"]
 
 
+def test_what_changes_no_figure_makes_no_arm(tmp_path: Path) -> None:
+    usual = made(tmp_path / "a", seed=0, sample_every=None, self_play=None)
+    sampled = made(tmp_path / "b", seed=1, sample_every=5, checkpoint_every=50, concurrency=1)
+
+    [arm] = arms_of(opened(usual, sampled))
+
+    assert [training.seed for training in arm.trainings] == ["0", "1"]
+
+
 def test_a_seed_counts_once_by_its_longest_training(tmp_path: Path) -> None:
     short = made(tmp_path / "short", metrics(1))
     long = made(tmp_path / "long")

@@ -10,7 +10,7 @@ from gem_eval.viewing.trainings.training import ViewedTraining
 
 __all__ = ["Arm", "arms_of"]
 
-_ALIKE = frozenset({"seed", "updates", "concurrency", "checkpoint_every"})
+_ALIKE = frozenset({"seed", "updates", "concurrency", "checkpoint_every", "sample_every"})
 _FIRST = ("env", "policy", "estimator")  # whose values say what they are without their names
 _MOST_DIFFERENCES = 4
 _LONGEST_VALUE = 40
@@ -33,7 +33,7 @@ def arms_of(trainings: Sequence[ViewedTraining]) -> list[Arm]:
     """Group trainings by what they train, in the order in which they come.
 
     Besides the seed they may differ in settings that change no figure: how many updates there are,
-    when checkpoints are made, and the concurrency.
+    when checkpoints and samples are made, and the concurrency.
     """
     groups: dict[str, list[ViewedTraining]] = {}
     for training in trainings:
@@ -51,7 +51,12 @@ def arms_of(trainings: Sequence[ViewedTraining]) -> list[Arm]:
 
 
 def _key(experiment: Mapping[str, Any]) -> str:
-    deciding = {name: value for name, value in experiment.items() if name not in _ALIKE}
+    # What is not set is None, or not there: a record of an earlier version lacks newer settings.
+    deciding = {
+        name: value
+        for name, value in experiment.items()
+        if name not in _ALIKE and value is not None
+    }
     return json.dumps(deciding, sort_keys=True)
 
 
