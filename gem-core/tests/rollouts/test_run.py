@@ -114,6 +114,41 @@ def test_what_a_policy_left_behind_beside_a_loop_is_cancelled() -> None:
     assert ended == ["cancelled"]
 
 
+@pytest.mark.parametrize("is_beside", [False, True])
+def test_a_policy_that_ignores_its_cancellation_keeps_no_run_from_its_end(
+    monkeypatch: pytest.MonkeyPatch, is_beside: bool
+) -> None:
+    has_returned = threading.Event()
+
+    async def tries_again(request: gem.Request) -> str:
+        while not has_returned.is_set():
+            try:
+                await asyncio.sleep(0.2)
+            except BaseException:  # noqa: BLE001 - as a bare `except:` around a call does
+                continue
+        return "too late"
+
+    def played() -> list[gem.Episode]:
+        return gem.run(tries_again, Echo, episodes=2, policy_timeout_s=0.01)
+
+    async def beside() -> list[gem.Episode]:
+        return played()
+
+    monkeypatch.setattr("gem.rollouts._run._CLOSING_S", 0.01)
+    # Only where the run does not end by itself: the test then fails, and does not hang.
+    rescue = threading.Timer(10, has_returned.set)
+    rescue.start()
+
+    episodes = asyncio.run(beside()) if is_beside else played()
+    gc.collect()  # no task that goes on may be freed: closing it would not end either
+
+    rescue.cancel()
+    is_over_by_itself = not has_returned.is_set()
+    has_returned.set()  # or the tasks would go on as the process ends
+    assert is_over_by_itself
+    assert [episode.stop_reason for episode in episodes] == ["policy_error"] * 2
+
+
 def test_an_interrupt_while_its_thread_starts_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -24,6 +24,12 @@ __all__ = ["run"]
 
 T = TypeVar("T")
 
+_CLOSING_S = 5.0
+"""How long the end of a run waits for tasks that were cancelled."""
+
+_left_behind: set[asyncio.Task[Any]] = set()
+"""Tasks that did not end. To free one closes its coroutine, which may ignore that as well."""
+
 
 def run(
     policy: PolicyLike | Mapping[str, PolicyLike] | Sequence[PolicyLike],
@@ -61,8 +67,15 @@ def _waited_for(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return asyncio.run(_alone(work))
     return _beside_a_loop(work)
+
+
+async def _alone(work: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await work
+    finally:
+        await _end_others()
 
 
 def _beside_a_loop(work: Coroutine[Any, Any, T]) -> T:
@@ -94,10 +107,23 @@ def _close(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
 async def _end(task: asyncio.Task[Any]) -> None:
     """End what a run left behind, as `asyncio.run` does."""
     await asyncio.wait([task])
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for each in left:
-        each.cancel()
-    await asyncio.gather(*left, return_exceptions=True)
+    await _end_others()
     loop = asyncio.get_running_loop()
     await loop.shutdown_asyncgens()
     await loop.shutdown_default_executor()
+
+
+async def _end_others() -> None:
+    """Cancel what policies left behind on this loop, and leave behind what does not end by that.
+
+    The loop is the run's own, and its end waits for every registered task: for one that ignores
+    its cancellation for ever, and the episodes would be lost with it.
+    """
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    if left:
+        _, going_on = await asyncio.wait(left, timeout=_CLOSING_S)
+        _left_behind.update(going_on)
+        for task in going_on:
+            asyncio._unregister_task(task)
