@@ -24,6 +24,7 @@ def _troubled_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
         "Wandering",
         "BadCloser",
         "StuckCloser",
+        "HangingCloser",
         "ReplayHarm",
         "NoMemory",
         "Unnamed",

@@ -77,8 +77,11 @@ def test_a_fault_in_making_or_in_a_reset_is_an_outcome(
     assert outcomes[well][0].startswith("at ")
 
 
-def test_a_slot_is_free_though_its_environment_does_not_close_in_time(hasty: ProcessHost) -> None:
-    (slot,) = started(hasty, 1, "StuckCloser")
+@pytest.mark.parametrize("name", ["StuckCloser", "HangingCloser"])
+def test_a_slot_is_free_though_its_environment_does_not_close_in_time(
+    hasty: ProcessHost, name: str
+) -> None:
+    (slot,) = started(hasty, 1, name)
 
     with pytest.warns(RuntimeWarning, match=r"did not answer within 0\.3 s"):
         assert done(hasty, (DROP, slot)) == {slot: None}

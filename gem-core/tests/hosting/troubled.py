@@ -110,6 +110,12 @@ class StuckCloser(Walk):
     closing = "deaf"
 
 
+class HangingCloser(Walk):
+    """Never ends to close, unless a signal ends it."""
+
+    closing = "hang"
+
+
 class ReplayHarm(Walk):
     """Steps well in the process that it began in, and does harm in any other."""
 

@@ -181,10 +181,10 @@ class RecoveringHost(Host):
         if answer[0] == FOREIGN:
             answer = _unpacked(answer)
         outcome = answer[1]
-        if command[0] == DROP:
-            self._dropped(command[1], outcome)
-        elif type(outcome) is Failure:
+        if type(outcome) is Failure:
             self._fail(command, outcome.reason, outcome.text)
+        elif command[0] == DROP:
+            self._dropped(command[1], None)
         else:
             slot = self._slots[command[1]]
             slot.note_answer(command, answer, cost_s)
