@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +26,14 @@ def test_what_is_appended_is_read_in_order(tmp_path: Path) -> None:
         log.append(changed(seed=2))
         log.close()
     assert [episode.seed for episode in read_episodes(path)] == [11, 1, 2]
+
+
+def test_threads_that_share_a_log_write_each_line_whole(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    with EpisodeLog(path) as log, ThreadPoolExecutor(8) as threads:
+        list(threads.map(log.append, [changed(seed=seed) for seed in range(80)]))
+
+    assert sorted(episode.seed for episode in read_episodes(path)) == list(range(80))
 
 
 def test_an_episode_that_was_tried_again_is_read_once(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,11 +28,13 @@ class EpisodeLog:
 
     A half-written last line, left by a crash, is removed on opening; a write that fails is taken
     back. A file that ends in anything else is not a log, and is left as it is. One log writes a
-    file at a time. Raises LogError, naming the file, on any of it.
+    file at a time; threads may share it. Raises LogError, naming the file, on any of it.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        # From where a line goes until its end is known: two threads would write at one place.
+        self._appending = threading.Lock()
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
@@ -51,15 +54,16 @@ class EpisodeLog:
     def append(self, episode: Episode) -> None:
         """Write one episode and wait until it is on disk."""
         line = episode.to_json().encode("ascii") + b"\n"
-        # Where this fails `_end` stays where it was: the next line takes the place of this one.
-        try:
-            self._write(line)
-            os.fsync(self._file)
-        except OSError as error:
-            with suppress(OSError):  # what cannot be taken back now is mended on opening
-                os.ftruncate(self._file, self._end)
-            raise self._error("cannot be written", error) from error
-        self._end += len(line)
+        with self._appending:
+            # Where this fails `_end` stays where it was: the next line takes the place of this one.
+            try:
+                self._write(line)
+                os.fsync(self._file)
+            except OSError as error:
+                with suppress(OSError):  # what cannot be taken back now is mended on opening
+                    os.ftruncate(self._file, self._end)
+                raise self._error("cannot be written", error) from error
+            self._end += len(line)
 
     def close(self) -> None:
         """Release the file. A second call does nothing."""
