@@ -19,6 +19,11 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How fast a machine is decides no test: by itself, an example may take a fifth of a second.
+settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any speed")
 
 # A shell has its background jobs ignore interrupts, and so does what they start. Tests send
 # interrupts to themselves and to programs that they start, and these must not ignore them.

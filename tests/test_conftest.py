@@ -1,4 +1,4 @@
-"""What `nox -s isolation` leaves out: conftest.py of the root, on tests that are written here."""
+"""What conftest.py of the root does, on tests that are written here."""
 
 from __future__ import annotations
 
@@ -56,6 +56,15 @@ def test_without(number):
     pass
 """
 
+DRAWING = """
+from hypothesis import HealthCheck, given, settings, strategies
+
+@given(strategies.integers())
+def test_drawn(number):
+    assert settings().deadline is None
+    assert HealthCheck.too_slow in settings().suppress_health_check
+"""
+
 
 def run(folder: Path, *options: str) -> str:
     """Run the tests of a folder under the root's conftest.py, and return what is printed."""
@@ -63,6 +72,12 @@ def run(folder: Path, *options: str) -> str:
     (folder / "pytest.ini").write_text("[pytest]")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False).stdout
+
+
+def test_how_long_an_example_takes_is_the_machines_business(tmp_path: Path) -> None:
+    (tmp_path / "test_drawing.py").write_text(DRAWING)
+
+    assert "1 passed" in run(tmp_path)
 
 
 def test_one_case_of_a_test_that_needs_nothing_is_run(tmp_path: Path) -> None:

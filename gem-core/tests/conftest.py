@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from gem import registry
 from gem.registry._importing import load_target
@@ -18,10 +17,6 @@ from gem.testing import _backends as backends
 from gem.testing import fake_plugin, registrations_undone
 
 Install = Callable[..., Path]
-
-# How long an example takes is the machine's business.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -7,11 +7,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from hypothesis import HealthCheck, settings
-
-# How fast a machine is decides no test.
-settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any speed")
 
 CHECKOUT = Path(__file__).parents[2]
 

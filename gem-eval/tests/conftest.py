@@ -14,17 +14,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 import gem_eval
 from gem import read_episodes, registry
 from gem.testing import fake_plugin
 from gem_eval import Evaluation
 from gem_eval.tracking import listening
-
-# How fast a machine is decides no test.
-settings.register_profile("any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any speed")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
