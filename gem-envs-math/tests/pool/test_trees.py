@@ -45,17 +45,17 @@ if child:
 """
 NARROW = """
 import json, resource, sys
-from gem_envs_math.pool import Pool
+from gem_envs_math.pool import Limits, Pool
 _, hard = resource.getrlimit(resource.RLIMIT_AS)
 resource.setrlimit(resource.RLIMIT_AS, (256 << 20, hard))
-print(json.dumps(Pool("hungry:verify").ask("1", "1")), flush=True)
+print(json.dumps(Pool("hungry:verify", Limits(deadline_s=60)).ask("1", "1")), flush=True)
 """
 SHARE = """
 import json, multiprocessing, sys
 import hazards
 from gem_envs_math.pool import Pool
 if __name__ == "__main__":
-    pool = Pool("hazards:verify")
+    pool = Pool("hazards:verify", hazards.PATIENT)
     servers = [pool.stats()["server"]]
     context = multiprocessing.get_context(sys.argv[1])
     with context.Pool(2) as processes:
@@ -114,7 +114,7 @@ def test_nothing_outlives_the_root(ending: str, wait_until_gone: Wait) -> None:
 def test_a_server_without_work_ends_and_another_takes_its_place(
     make_pool: MakePool, wait_until_gone: Wait
 ) -> None:
-    pool = make_pool(limits=Limits(idle_s=0.2))
+    pool = make_pool(limits=Limits(deadline_s=60, idle_s=0.2))
     first = pool.stats()
     for process in (first["server"], *first["workers"]):
         wait_until_gone(process)
@@ -122,7 +122,8 @@ def test_a_server_without_work_ends_and_another_takes_its_place(
 
 
 def test_a_server_may_load_longer_than_it_waits_for_work(make_pool: MakePool) -> None:
-    pool = make_pool("lengthy:verify", Limits(idle_s=0.4))  # loading takes 0.5 s
+    limits = Limits(deadline_s=60, idle_s=0.4)  # loading takes 0.5 s
+    pool = make_pool("lengthy:verify", limits)
     assert pool.ask("1", "1") == ("right", "compared")
 
 
