@@ -41,7 +41,7 @@ ROWS: list[dict[str, Any]] = [
 def made(**given: Any) -> gem.Env:
     from gem_envs_code.problem import CodeProblem
 
-    return CodeProblem(data=ROWS, **given)
+    return CodeProblem(data=ROWS, **{"time_limit_s": 30, **given})
 
 
 @pytest.mark.parametrize("task", range(4))
@@ -169,6 +169,7 @@ def test_verdicts_are_equal_on_every_backend(backend: str, tmp_path: Path) -> No
     answers = ["print(2 * int(input()))", "def inc(n): return n", "turn = reversed", "1 / 0"]
     expected = ["passed", "wrong", "wrong", "error"]
     given: dict[str, Any] = {"data": str(path), "fields": {"question": "question"}}
+    given["time_limit_s"] = 30  # all twelve are graded at once
 
     with gem.make_vec("code:CodeContest", num_envs=12, seed=0, backend=backend, **given) as envs:
         tasks = [info["task"] for info in envs.reset()[1]]
@@ -202,7 +203,7 @@ def test_rows_of_the_schema_that_an_id_has_elsewhere_are_graded(id: str, tests: 
     rows = [{"problem": "Double it.", "tests": tests}]
     right = "def f(n): return 2 * n\nif __name__ == '__main__': print(f(int(input())))"
 
-    with gem.make(id, data=rows) as env:
+    with gem.make(id, data=rows, time_limit_s=30) as env:
         env.reset(task=0)
         assert env.step(f"```python\n{right}\n```").reward == 1.0
         env.reset(task=0)

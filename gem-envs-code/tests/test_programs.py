@@ -334,7 +334,7 @@ def test_many_environments_are_graded_at_once_on_one_loop(sandbox: None) -> None
     rows = [{"question": f"{n}", "tests": {"inputs": [""], "outputs": [str(n)]}} for n in range(16)]
 
     async def graded(task: int) -> Step:
-        env = CodeProblem(data=rows)
+        env = CodeProblem(data=rows, time_limit_s=30)
         env.reset(task=task)
         return await env.astep(f"```python\nprint({task // 2 * 2})\n```")
 

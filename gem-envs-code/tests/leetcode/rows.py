@@ -282,7 +282,7 @@ def passed(rows: list[Row]) -> dict[str, int]:
     """
     from gem_envs_code.problem import CodeProblem
 
-    env = CodeProblem(data=[row.fields for row in rows])
+    env = CodeProblem(data=[row.fields for row in rows], time_limit_s=30)
     counts = {"right": 0, "equal to everything": 0, "wrong": 0}
     for task, row in enumerate(rows):
         for name, program in zip(counts, (row.right, EQUAL_TO_EVERYTHING, row.wrong), strict=True):
