@@ -74,7 +74,8 @@ class Prints(Echo):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "troubled.py").write_text(TROUBLED)
+    # By a name of its own: some of these are imported here, where other tests have a `troubled`.
+    (tmp_path / "gem_apart.py").write_text(TROUBLED)
     return tmp_path
 
 
@@ -102,15 +103,15 @@ def test_a_line_comes_before_the_next_is_begun() -> None:
 
 
 def test_an_environment_that_hangs_in_a_thread_of_its_own_is_found_there(folder: Path) -> None:
-    [line] = lines(asked(f"{folder}/troubled.py:InThread"), timeout_s=3.0)
+    [line] = lines(asked(f"{folder}/gem_apart.py:InThread"), timeout_s=3.0)
 
     assert (line.name, line.state) == ("made", "failed")
-    assert "it had not ended after 3 s (troubled.py, line " in line.evidence
+    assert "it had not ended after 3 s (gem_apart.py, line " in line.evidence
     assert "in work)" in line.evidence
 
 
 def test_an_environment_that_disarms_the_watchdog_is_ended_all_the_same(folder: Path) -> None:
-    [line] = lines(asked(f"{folder}/troubled.py:StaysOpen"), timeout_s=1.0)
+    [line] = lines(asked(f"{folder}/gem_apart.py:StaysOpen"), timeout_s=1.0)
 
     assert line.evidence.startswith("it had not ended after 1 s; --timeout")
 
@@ -120,7 +121,7 @@ def test_what_the_process_has_started_ends_with_it(folder: Path) -> None:
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
 
-    lines(asked(f"{folder}/troubled.py:Starts", pipe=str(pipe)))
+    lines(asked(f"{folder}/gem_apart.py:Starts", pipe=str(pipe)))
 
     # A pipe is at its end when nobody is left who has it open to write.
     at_end, _, _ = select.select([reader], [], [], 60)
@@ -135,7 +136,7 @@ def test_what_the_process_has_started_ends_with_it(folder: Path) -> None:
 def test_an_environment_that_ends_its_process_fails_the_line(
     name: str, ending: str, folder: Path
 ) -> None:
-    [line] = lines(asked(f"{folder}/troubled.py:{name}"))
+    [line] = lines(asked(f"{folder}/gem_apart.py:{name}"))
 
     assert (line.name, line.state, ending in line.evidence) == ("same_seed", "failed", True), line
     assert line.evidence.endswith("The checks after it were not run")
@@ -154,7 +155,7 @@ def test_an_environment_that_ends_its_process_fails_the_line(
 def test_one_that_cannot_be_made_raises_and_says_what_a_line_would_be(
     name: str, kwargs: dict[str, Any], wrappers: tuple[Any, ...], state: str | None, folder: Path
 ) -> None:
-    request = asked(f"{folder}/troubled.py:{name}", wrappers, **kwargs)
+    request = asked(f"{folder}/gem_apart.py:{name}", wrappers, **kwargs)
 
     with pytest.raises(NotMadeError) as caught:
         lines(request)
@@ -193,17 +194,17 @@ def test_each_check_is_said_to_begin_before_its_line(folder: Path) -> None:
 def test_what_an_environment_prints_is_no_part_of_standard_output(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sent(asked(f"{folder}/troubled.py:Prints"), folder)
+    sent(asked(f"{folder}/gem_apart.py:Prints"), folder)
 
     printed = capsys.readouterr()
     assert (printed.out, "here I am" in printed.err) == ("", True)
 
 
 def test_one_that_raises_while_it_is_made_has_one_line(folder: Path) -> None:
-    _, line, _ = sent(asked(f"{folder}/troubled.py:Unmade"), folder)
+    _, line, _ = sent(asked(f"{folder}/gem_apart.py:Unmade"), folder)
 
     assert (line.name, line.state) == ("made", "failed")
-    assert "RuntimeError: no hands (troubled.py, line " in line.evidence
+    assert "RuntimeError: no hands (gem_apart.py, line " in line.evidence
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,7 @@ def test_one_that_raises_while_it_is_made_has_one_line(folder: Path) -> None:
 )
 def test_one_that_is_refused_has_no_line(name: str, text: str, state: str, folder: Path) -> None:
     kwargs = {"source": {"hub": "acme/absent"}} if name == "WantsData" else {}
-    _, refused = sent(asked(f"{folder}/troubled.py:{name}", **kwargs), folder)
+    _, refused = sent(asked(f"{folder}/gem_apart.py:{name}", **kwargs), folder)
 
     assert (text in refused.text, refused.state) == (True, state)
 
@@ -228,4 +229,4 @@ def test_the_process_ends_quietly_where_nobody_listens_any_more(folder: Path) ->
 
 def test_the_process_ends_quietly_where_it_is_interrupted(folder: Path) -> None:
     with pytest.raises(SystemExit):
-        sent(asked(f"{folder}/troubled.py:Interrupted"), folder)
+        sent(asked(f"{folder}/gem_apart.py:Interrupted"), folder)
