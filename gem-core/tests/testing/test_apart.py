@@ -102,7 +102,10 @@ def test_a_line_comes_before_the_next_is_begun() -> None:
         assert (first.name, check.running) == ("same_seed", first.claim)
 
 
-def test_an_environment_that_hangs_in_a_thread_of_its_own_is_found_there(folder: Path) -> None:
+def test_an_environment_that_hangs_in_a_thread_of_its_own_is_found_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gem.testing._apart._GRACE_S", 60.0)  # its process may be slow to start
     [line] = lines(asked(f"{folder}/gem_apart.py:InThread"), timeout_s=3.0)
 
     assert (line.name, line.state) == ("made", "failed")
