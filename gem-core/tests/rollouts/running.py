@@ -12,7 +12,7 @@ from gem.conversation import Request
 from gem.episode import Episode
 from gem.rollouts import rollout
 
-ASKED_S = 0.3  # an episode whose policy is never done has so long, to be made and to ask
+PATIENT_S = 60.0  # an episode that `late` ends has so long, to be made and to ask
 HANGS_S = 1.0  # what a call on a thread is waited for; only one that hangs takes any time
 
 
@@ -59,6 +59,17 @@ def fingerprints(episodes: list[Episode]) -> Counter[str]:
 async def never(request: Request) -> str:
     await asyncio.Event().wait()
     raise AssertionError
+
+
+async def late(request: Request) -> str:
+    """Never answer, and let an hour go by on the clock of the event loop, and on no other.
+
+    What is late by then is late while this is waited for, however long it took to get here.
+    """
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    loop.time = lambda: now() + 3600.0  # type: ignore[method-assign]
+    return await never(request)
 
 
 class Stubborn:

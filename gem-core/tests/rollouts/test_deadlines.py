@@ -16,7 +16,7 @@ from gem.rollouts._planning import plan_episodes
 from gem.rollouts._stats import RolloutStats
 
 from .envs import Hanging, Stuck
-from .running import ASKED_S, HANGS_S, Solve, Stubborn, fingerprints, never, run, run_one
+from .running import HANGS_S, PATIENT_S, Solve, Stubborn, fingerprints, late, run, run_one
 
 TIMELESS_PLUGIN = """
 from gem.specs import ExecutorSpec, PluginManifest
@@ -102,10 +102,10 @@ def test_a_solution_that_hangs_costs_one_episode(monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_episode_too_long_for_its_policy_is_the_policys_error() -> None:
-    episode = run_one(never, episode_timeout_s=ASKED_S)
+    episode = run_one(late, episode_timeout_s=PATIENT_S)
     assert episode.stop_reason == "policy_error"
     assert episode.error == (
-        f"TimeoutError: the episode did not end within {ASKED_S} s; it waited for the policy"
+        f"TimeoutError: the episode did not end within {PATIENT_S} s; it waited for the policy"
     )
 
 
@@ -114,12 +114,12 @@ def test_what_a_late_policy_waits_for_is_in_the_error() -> None:
         state = "waiting 3 of 600 s for a server"
 
         async def __call__(self, request: Request) -> str:
-            return await never(request)
+            return await late(request)
 
-    episode = run_one(Waiting(), episode_timeout_s=ASKED_S)
+    episode = run_one(Waiting(), episode_timeout_s=PATIENT_S)
 
     assert episode.error == (
-        f"TimeoutError: the episode did not end within {ASKED_S} s; it waited for the policy "
+        f"TimeoutError: the episode did not end within {PATIENT_S} s; it waited for the policy "
         "(waiting 3 of 600 s for a server)"
     )
 

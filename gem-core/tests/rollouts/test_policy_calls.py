@@ -13,7 +13,7 @@ from gem.rollouts import rollout
 from gem.rollouts._stats import RolloutStats
 
 from .envs import fail_with
-from .running import ASKED_S, Solve, never, run, run_one
+from .running import PATIENT_S, Solve, late, never, run, run_one
 
 
 class Failing:
@@ -66,9 +66,15 @@ def test_a_cancelled_policy_call_is_not_made_again() -> None:
 
 
 def test_an_episode_out_of_time_asks_no_policy_again() -> None:
-    policy = Failing(1, FAILURES["is late"])
-    episode = run_one(policy, policy_retries=3, policy_timeout_s=30, episode_timeout_s=ASKED_S)
-    assert (episode.stop_reason, len(policy.asked)) == ("policy_error", 1)
+    asked: list[Request] = []
+
+    async def policy(request: Request) -> str:
+        asked.append(request)
+        return await late(request)
+
+    limits = {"policy_timeout_s": 1e6, "episode_timeout_s": PATIENT_S}
+    episode = run_one(policy, policy_retries=3, **limits)
+    assert (episode.stop_reason, len(asked)) == ("policy_error", 1)
 
 
 def test_figures_are_read_while_a_run_goes_on() -> None:
