@@ -346,7 +346,8 @@ def test_each_seat_of_a_round_is_under_its_own_deadline() -> None:
 
 
 def test_a_round_that_is_late_with_its_episode_blames_who_is_waited_for() -> None:
-    episode = run_one({"left": rock, "right": never}, Signs, episode_timeout_s=0.05)
+    # Time enough to make the environment, and to take the answer of the other seat.
+    episode = run_one({"left": rock, "right": never}, Signs, episode_timeout_s=HANGS_S)
 
     assert (episode.stop_reason, episode.stopped_by) == ("policy_error", 1)
     assert "it waited for the policy of seat 1" in str(episode.error)
