@@ -32,10 +32,14 @@ Runs = Callable[..., ExecResult]
 
 @pytest.fixture(scope="module")
 def run(backend: Sandbox) -> Runs:
-    """Return a function that runs code in a sandbox, once for each of this machine's sandboxes."""
+    """Return a function that runs code in a sandbox, once for each of this machine's sandboxes.
+
+    The code has a minute, unless a test says otherwise.
+    """
 
     def run(code: str, **fields: Any) -> ExecResult:
-        return asyncio.run(backend.run(ExecRequest(code, **fields)))
+        request = ExecRequest(code, **{"timeout_s": 60.0, **fields})
+        return asyncio.run(backend.run(request))
 
     return run
 

@@ -57,16 +57,16 @@ def test_a_session_answers(backend: Sandbox) -> None:
 def test_messages_may_be_empty_and_long(backend: Sandbox) -> None:
     async def exchange(session: Session) -> bytes:
         long = bytes(range(256)) * 10_000
-        assert await session.ask(long, timeout_s=10, max_reply_bytes=len(long)) == long[::-1]
-        return await session.ask(b"", timeout_s=10)
+        assert await session.ask(long, timeout_s=60, max_reply_bytes=len(long)) == long[::-1]
+        return await session.ask(b"", timeout_s=60)
 
     assert use(backend, ECHO, exchange) == b""
 
 
 def test_variables_stay_from_question_to_question(backend: Sandbox) -> None:
     async def exchange(session: Session) -> bytes:
-        await session.ask(b"globals().update(x=41)", timeout_s=10)
-        return await session.ask(b"x + 1", timeout_s=10)
+        await session.ask(b"globals().update(x=41)", timeout_s=60)
+        return await session.ask(b"x + 1", timeout_s=60)
 
     assert use(backend, OBEDIENT, exchange) == b"42"
 
@@ -75,7 +75,7 @@ def test_questions_at_once_are_answered_each_in_turn(backend: Sandbox) -> None:
     async def exchange(session: Session) -> bytes:
         messages = [f"{number}".encode() for number in range(20)]
         answers = await asyncio.gather(
-            *(session.ask(message, timeout_s=10) for message in messages)
+            *(session.ask(message, timeout_s=60) for message in messages)
         )
         return b" ".join(answers)
 
@@ -100,8 +100,8 @@ def test_a_program_that_ends_says_how(backend: Sandbox) -> None:
 def test_a_session_that_is_over_says_so_again(backend: Sandbox) -> None:
     async def ask_again(session: Session) -> bytes:
         with pytest.raises(SessionEnded):
-            await session.ask(b"sys.exit(7)", timeout_s=10)
-        return await session.ask(b"1", timeout_s=10)
+            await session.ask(b"sys.exit(7)", timeout_s=60)
+        return await session.ask(b"1", timeout_s=60)
 
     with pytest.raises(SessionEnded, match="exit status 7"):
         use(backend, OBEDIENT, ask_again)
@@ -142,7 +142,7 @@ def test_a_cancelled_question_ends_the_program(backend: Sandbox) -> None:
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        return await session.ask(b"1", timeout_s=10)
+        return await session.ask(b"1", timeout_s=60)
 
     with pytest.raises(SessionEnded):
         use(backend, OBEDIENT, cancel)
@@ -167,7 +167,7 @@ while (message := receive()) is not None:
 """
 
     async def exchange(session: Session) -> bytes:
-        return b" ".join([await session.ask(b"7", timeout_s=10) for _ in range(40)])
+        return b" ".join([await session.ask(b"7", timeout_s=60) for _ in range(40)])
 
     assert use(backend, forking, exchange) == b" ".join([b"7"] * 40)
 
@@ -188,8 +188,8 @@ def test_a_sandbox_may_have_many_sessions_and_says_when_there_are_too_many() -> 
                 await sandbox.open(ExecRequest(ECHO))
             await first.aclose()
             third = await sandbox.open(ExecRequest(ECHO))
-            assert await second.ask(b"ab", timeout_s=10) == b"ba"
-            assert await third.ask(b"ab", timeout_s=10) == b"ba"
+            assert await second.ask(b"ab", timeout_s=60) == b"ba"
+            assert await third.ask(b"ab", timeout_s=60) == b"ba"
         finally:
             await sandbox.aclose()
 
@@ -215,7 +215,7 @@ def test_a_closed_sandbox_ends_its_sessions() -> None:
         sandbox = BwrapSandbox(standby=0, packages=())
         session = await sandbox.open(ExecRequest(ECHO))
         await sandbox.aclose()
-        await session.ask(b"", timeout_s=10)
+        await session.ask(b"", timeout_s=60)
 
     with pytest.raises(SessionEnded, match="killed"):
         asyncio.run(close_and_ask())
@@ -226,10 +226,10 @@ def test_a_program_that_nobody_asks_rests_and_answers_again(backend: Sandbox) ->
     spin = f"import os\nif os.fork() == 0:\n    {named(mark)}\n    while True: pass\n{ECHO}"
 
     async def exchange(session: Session) -> bytes:
-        await session.ask(b"", timeout_s=10)
+        await session.ask(b"", timeout_s=60)
         while not is_stopped(mark):
             await asyncio.sleep(0.01)
-        return await session.ask(b"ab", timeout_s=10)
+        return await session.ask(b"ab", timeout_s=60)
 
     assert use(backend, spin, exchange) == b"ba"
 
