@@ -180,8 +180,17 @@ class Bounded(Paid):
         return "win" if self.sample_rng.gauss(0, 1) < 0 else "stay"
 
 
-def test_a_bound_that_is_declared_and_reached_is_the_best_return_without_turns() -> None:
-    gem.register(EnvSpec(id="urn:Bounded", target="urn:Paid", check=CheckHints(bound=1.0)), Bounded)
+class BoundedByItself(Bounded):
+    check_hints = CheckHints(bound=1.0)
+
+
+@pytest.mark.parametrize(
+    ("hints", "maker"), [(CheckHints(bound=1.0), Bounded), (CheckHints(), BoundedByItself)]
+)
+def test_a_bound_that_is_declared_and_reached_is_the_best_return_without_turns(
+    hints: CheckHints, maker: type[Bounded]
+) -> None:
+    gem.register(EnvSpec(id="urn:Bounded", target="urn:Paid", check=hints), maker)
 
     found = yardstick("urn:Bounded", episodes=50)
 

@@ -169,7 +169,8 @@ class _EvaluationsForgotten(TrainerCallback):  # type: ignore[misc, unused-ignor
     """Forgets the calls of an evaluation as it ends, so that the next one plays the same.
 
     They are counted by step, and a step may be evaluated twice: at the end of a training, and by
-    a call of `trainer.evaluate()` after it.
+    a call of `trainer.evaluate()` after it. TRL ends one for each data set that it evaluates: rows
+    of several that fix no start play the same starts.
     """
 
     def __init__(self, calls: Counter[tuple[str, int]]) -> None:

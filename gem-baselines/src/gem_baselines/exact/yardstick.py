@@ -160,8 +160,9 @@ def _most(env: Env, spec: EnvSpec) -> float:
 
     A return from which an episode counts as a success is no such declaration.
     """
-    if spec.check.bound is not None:
-        return spec.check.bound
+    for hints in (spec.check, env.unwrapped.check_hints):
+        if hints is not None and hints.bound is not None:
+            return hints.bound
     most = env.reward_range[1]
     if env.single_turn or most <= 0.0:  # there is one turn at least
         return most
