@@ -7,6 +7,8 @@ import contextvars
 import gc
 import random
 import signal
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -114,39 +116,78 @@ def test_what_a_policy_left_behind_beside_a_loop_is_cancelled() -> None:
     assert ended == ["cancelled"]
 
 
-@pytest.mark.parametrize("is_beside", [False, True])
-def test_a_policy_that_ignores_its_cancellation_keeps_no_run_from_its_end(
-    monkeypatch: pytest.MonkeyPatch, is_beside: bool
-) -> None:
-    has_returned = threading.Event()
+STUBBORN = """
+import asyncio, os, signal, sys, threading
+import gem
+from gem.rollouts import _run
+from gem.testing.envs import Echo
 
-    async def tries_again(request: gem.Request) -> str:
-        while not has_returned.is_set():
-            try:
-                await asyncio.sleep(0.2)
-            except BaseException:  # noqa: BLE001 - as a bare `except:` around a call does
-                continue
-        return "too late"
+begun, is_beside, is_interrupted = ("begun" in sys.argv, "beside" in sys.argv, "hit" in sys.argv)
+_run._CLOSING_S = 10 if is_interrupted else 0.1
+if is_interrupted:  # while the run waits for the tasks, as a rule
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
 
-    def played() -> list[gem.Episode]:
-        return gem.run(tries_again, Echo, episodes=2, policy_timeout_s=0.01)
+async def sleeps():
+    await asyncio.sleep(0.2)
 
-    async def beside() -> list[gem.Episode]:
-        return played()
+async def tries_again(request):
+    while True:
+        try:
+            await (asyncio.wait([asyncio.ensure_future(sleeps())]) if begun else sleeps())
+        except:
+            continue
 
-    monkeypatch.setattr("gem.rollouts._run._CLOSING_S", 0.01)
-    # Only where the run does not end by itself: the test then fails, and does not hang.
-    rescue = threading.Timer(10, has_returned.set)
-    rescue.start()
+def played():
+    return gem.run(tries_again, Echo, episodes=2, policy_timeout_s=0.01)
 
+async def beside():
+    return played()
+
+try:
     episodes = asyncio.run(beside()) if is_beside else played()
-    gc.collect()  # no task that goes on may be freed: closing it would not end either
+    print([episode.stop_reason for episode in episodes])
+except KeyboardInterrupt:
+    print("interrupted")
+"""
 
-    rescue.cancel()
-    is_over_by_itself = not has_returned.is_set()
-    has_returned.set()  # or the tasks would go on as the process ends
-    assert is_over_by_itself
-    assert [episode.stop_reason for episode in episodes] == ["policy_error"] * 2
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ([], ["policy_error"] * 2),
+        (["begun"], ["policy_error"] * 2),
+        (["beside"], ["policy_error"] * 2),
+        (["hit"], "interrupted"),
+    ],
+)
+def test_a_policy_that_ignores_its_cancellation_keeps_neither_run_nor_process_from_its_end(
+    how: list[str], told: object
+) -> None:
+    line = [sys.executable, "-c", STUBBORN, *how]
+
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=True)
+
+    assert done.stdout.strip() == str(told)
+    assert ("RuntimeWarning: " in done.stderr) or told == "interrupted"
+
+
+def test_tasks_that_go_on_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def closes_slowly() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(60)
+
+    async def leaves(request: gem.Request) -> str:
+        tasks.append(asyncio.ensure_future(closes_slowly()))
+        await asyncio.sleep(0)
+        return "yes"
+
+    tasks: list[asyncio.Future[None]] = []
+    monkeypatch.setattr("gem.rollouts._run._CLOSING_S", 0.01)
+
+    with pytest.warns(RuntimeWarning, match="1 tasks of a policy went on"):
+        gem.run(leaves, Echo)
 
 
 def test_an_interrupt_while_its_thread_starts_leaves_nothing(

@@ -67,9 +67,10 @@ class EpisodeLog:
 
     def close(self) -> None:
         """Release the file. A second call does nothing."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        with self._appending:
+            if self._file >= 0:
+                os.close(self._file)
+                self._file = -1
 
     def __enter__(self) -> EpisodeLog:
         return self

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import ctypes
+import warnings
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,9 +28,6 @@ T = TypeVar("T")
 
 _CLOSING_S = 5.0
 """How long the end of a run waits for tasks that were cancelled."""
-
-_left_behind: set[asyncio.Task[Any]] = set()
-"""Tasks that did not end. To free one closes its coroutine, which may ignore that as well."""
 
 
 def run(
@@ -114,16 +113,39 @@ async def _end(task: asyncio.Task[Any]) -> None:
 
 
 async def _end_others() -> None:
-    """Cancel what policies left behind on this loop, and leave behind what does not end by that.
+    """Cancel what policies left behind on this loop, and go on without what does not end by that.
 
     The loop is the run's own, and its end waits for every registered task: for one that ignores
     its cancellation for ever, and the episodes would be lost with it.
     """
-    left = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in left:
-        task.cancel()
-    if left:
-        _, going_on = await asyncio.wait(left, timeout=_CLOSING_S)
-        _left_behind.update(going_on)
+    left = _cancelled_others()
+    try:
+        if left:
+            await asyncio.wait(left, timeout=_CLOSING_S)
+    finally:
+        left |= _cancelled_others()  # a task may answer its cancellation by beginning another
+        going_on = [task for task in left if not task.done()]
         for task in going_on:
-            asyncio._unregister_task(task)
+            # Never freed, not as the process ends either: that would close its coroutine, which
+            # may ignore this as well, and for ever.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))
+        if going_on:
+            warnings.warn(
+                f"{len(going_on)} tasks of a policy went on as their run ended, because they "
+                f"ignore that they are cancelled, or take more than {_CLOSING_S:g} s to end. Let "
+                "`asyncio.CancelledError` pass: `except Exception:` does, and `except:` does not.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+def _cancelled_others() -> set[asyncio.Task[Any]]:
+    """Cancel every other task of this loop, which then has to wait for none of them.
+
+    At once, and not after they were waited for: an interrupt may come meanwhile.
+    """
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+        asyncio._unregister_task(task)
+    return others
