@@ -79,12 +79,13 @@ def images(datasets: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.fixture
 def hub(datasets: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
     """Return a hub on the loopback, which the library takes for the real one."""
-    from huggingface_hub import constants
+    from huggingface_hub import constants, file_download
 
     served = FakeHub()
     monkeypatch.setattr(constants, "ENDPOINT", served.url)
     template = served.url + "/{repo_id}/resolve/{revision}/{filename}"
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    for module in (constants, file_download):  # before 1.0 the second had a name of its own for it
+        monkeypatch.setattr(module, "HUGGINGFACE_CO_URL_TEMPLATE", template)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(datasets.config, "HF_ENDPOINT", served.url)
