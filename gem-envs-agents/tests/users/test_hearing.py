@@ -215,6 +215,23 @@ def test_what_is_ruled_out_is_not_named_unless_it_is_listened_for() -> None:
 
 
 @pytest.mark.parametrize(
+    "addition",
+    [
+        "which can no longer be undone",
+        "which can no longer be changed",
+        "as they do not accept them later",
+        "as we do not accept them later",
+        "whose card was declined",
+    ],
+)
+def test_what_a_proposal_adds_to_what_it_holds_rules_nothing_out(addition: str) -> None:
+    message = (
+        f"I would cancel the order #A12345 and the order #A99999, {addition}. Shall I go ahead?"
+    )
+    assert hear(message, {"#a12345"}).names == ("#a12345", "#a99999")
+
+
+@pytest.mark.parametrize(
     "message", ["I have cancelled your order.", "We've just submitted the return."]
 )
 def test_what_was_done_is_heard_in_the_active_voice(message: str) -> None:
@@ -232,7 +249,6 @@ def test_what_was_done_is_heard_in_the_active_voice(message: str) -> None:
         "We do not accept returns after 30 days.",
         "We don\u2019t allow that.",
         "Your request has been declined.",
-        "I have logged that it was turned down.",
     ],
 )
 def test_a_refusal_is_heard_by_its_reason(message: str) -> None:
@@ -247,6 +263,9 @@ def test_a_refusal_is_heard_by_its_reason(message: str) -> None:
         "The order has been cancelled.",
         "You can decline.",
         "I turned the device down.",
+        "I have turned down the volume.",
+        "Your card was declined at first.",
+        "If you do not accept this, tell me.",
     ],
 )
 def test_what_turns_nothing_down_is_no_refusal(message: str) -> None:

@@ -89,14 +89,20 @@ _DONE = re.compile(
 )
 _MORE = re.compile(r"\b(?:anything|something|what) else\b")
 _WAITS = re.compile(r"\b(?:moment|let me|i will|i'll|i am going to|hold on|checking|looking)\b")
-_REFUSES = re.compile(
-    r"\b(?:cannot|can't|can not|unable|not able|not possible|not allowed|against (?:our|the) polic|"
-    r"(?:not|no longer) (?:eligible|permitted)|isn't (?:possible|allowed|eligible)|"
-    r"can no longer|won't be (?:able|possible)|(?:do|does)(?: not|n't) (?:allow|accept|permit)|"
-    r"(?:declined|turned down)\b|"
+_NOT_POSSIBLE = (
+    r"cannot|can't|can not|unable|not able|not possible|not allowed|against (?:our|the) polic|"
+    r"(?:not|no longer) (?:eligible|permitted)|isn't (?:possible|allowed|eligible)|won't be able|"
     r"(?:not|isn't) something|too late|sold out|out of stock|"
-    r"(?:has|have) (?:closed|passed|expired))"
+    r"(?:has|have) (?:closed|passed|expired)"
 )
+_REFUSES = re.compile(
+    rf"\b(?:{_NOT_POSSIBLE}|won't be possible|we (?:do not|don't) (?:allow|accept|permit)|"
+    r"can no longer be (?:done|cancell?ed|returned|exchanged|changed|modified)|"
+    r"request (?:is|was|has been) (?:declined|turned down))"
+)
+# Fewer words than a no has: a proposal may say more of what it holds ("and #W2, which can no longer
+# be changed"), and a user who took that for ruled out would agree to what it did not ask for.
+_RULES_OUT = re.compile(rf"\b(?:{_NOT_POSSIBLE})")
 _TRANSFERS = re.compile(r"\bhuman agent\b|\bbeing transferred\b|\btransfer you\b")
 # "I could transfer you, if you like" and "I cannot transfer you" hand nobody over.
 _KEEPS = re.compile(
@@ -263,7 +269,7 @@ def _names(message: str, text: str, words: Collection[str]) -> Iterator[str]:
     """
     for sentence in _SENTENCE.findall(message):
         ids = [found.casefold() for found in _ID.findall(sentence) if found not in _SHOUTED]
-        is_ruled_out = bool(ids) and _REFUSES.search(sentence.casefold()) is not None
+        is_ruled_out = bool(ids) and _RULES_OUT.search(sentence.casefold()) is not None
         yield from (each for each in ids if each in words or not is_ruled_out)
     for name, pattern in _PAYMENTS.items():
         if pattern.search(text):
