@@ -297,9 +297,8 @@ def test_a_refusal_that_is_logged_for_who_is_known_needs_no_consent() -> None:
 @pytest.mark.parametrize(
     "words", ["That is done, as you wished. Is there anything else?", "What fine weather it is."]
 )
-@pytest.mark.parametrize("id", ["agents:Service-v0", "agents:ServiceOfTwo-v0"])
-def test_who_never_says_no_to_what_is_against_the_rules_earns_nothing(id: str, words: str) -> None:
-    env = gem.make(id, difficulty="easy", wording=0)
+def test_who_never_says_no_to_what_is_against_the_rules_earns_nothing(words: str) -> None:
+    env = make(difficulty="easy", wording=0)
     step = _to_the_end_of_a_refusal(env, words)
     assert step.info["reward_parts"] == {"db": 1.0, "communicate": 0.0, "policy": 1.0}
     assert step.info["success"] is False
@@ -312,8 +311,31 @@ def test_a_no_that_is_said_once_is_enough() -> None:
     assert step.reward == 1.0
 
 
-def _to_the_end_of_a_refusal(env: Env, *words: str) -> Step:
-    """Play a task that the rules are against with other words for the no, the last repeated."""
+def test_a_no_counts_in_words_that_the_user_does_not_hear() -> None:
+    env = make(difficulty="easy", wording=0)
+    step = _to_the_end_of_a_refusal(env, "Unfortunately I must decline your request.")
+    assert step.info["user"] == "gave up"
+    assert step.reward == 1.0
+
+
+def test_who_asks_first_and_cannot_look_yet_has_not_said_no() -> None:
+    env = make(difficulty="easy", wording=0)
+    asking = "I can't look at it yet. Could you tell me your email, or your name and zip code?"
+    step = _to_the_end_of_a_refusal(env, "That is done, as you wished.", asking=asking)
+    assert step.info["reward_parts"] == {"db": 1.0, "communicate": 0.0, "policy": 1.0}
+
+
+def test_with_two_seats_the_user_judges_whether_it_was_told_no() -> None:
+    env = gem.make("agents:ServiceOfTwo-v0", difficulty="easy", wording=0)
+    step = _to_the_end_of_a_refusal(env, "We keep to the rules here.")
+    assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 1.0}
+
+
+def _to_the_end_of_a_refusal(env: Env, *words: str, asking: str = "") -> Step:
+    """Play a task that the rules are against with other words for the no, the last repeated.
+
+    `asking` are other words for the question who the customer is.
+    """
     base: Any = env.unwrapped
     env.reset(seed=next(seed for seed in range(50) if _of(seed).plans[0].denial))
     left = list(words)
@@ -322,6 +344,8 @@ def _to_the_end_of_a_refusal(env: Env, *words: str) -> Step:
         action = str(env.solve() if seat is None else env.hint("solve", seat))
         if action.startswith("I am sorry"):
             action = left.pop(0) if len(left) > 1 else left[0]
+        elif asking and action.startswith("Could you tell me your email"):
+            action = asking
         step = env.step(action)
         if step.terminated or step.truncated:
             return step

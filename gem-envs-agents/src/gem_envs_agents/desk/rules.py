@@ -27,6 +27,7 @@ from gem_envs_agents.desk.scoring import attempt, reaches
 from gem_envs_agents.desk.tool import Call, Outcome, Tools, run
 from gem_envs_agents.users.automaton import State
 from gem_envs_agents.users.hearing import Heard
+from gem_envs_agents.users.refusal import turns_down
 
 __all__ = ["LONGEST_MESSAGE", "Basis", "Desk", "Results", "agent_prompt", "schemas"]
 
@@ -130,7 +131,7 @@ class Desk:
         """Note a message of the agent to the user, and what the user hears in it."""
         case = self.case
         number = State(*self.user).closed
-        if heard.refuses and number not in self.turned_down:
+        if number not in self.turned_down and turns_down(text, heard):
             self.turned_down.append(number)
         ledger = Ledger(*self.ledger)
         if case.decoys is None or not self.knows_what_is_asked:
@@ -182,11 +183,11 @@ class Desk:
 
     def _has_said_no(self) -> bool:
         """Say whether the agent told the user that what is against the rules cannot be done."""
+        if not self.knows_what_is_asked:
+            # Another than the automaton may ask in any order, and hears for itself what it is told.
+            return True
         against = {number for number, plan in enumerate(self.case.plans) if plan.denial}
-        if self.knows_what_is_asked:
-            return against.issubset(self.turned_down)
-        # Which of the requests was open is not known of a user who may ask in any order.
-        return bool(self.turned_down) or not against
+        return against.issubset(self.turned_down)
 
     def graded(self, action: str) -> tuple[dict[str, float], dict[str, Any]]:
         """Return each part of the reward of an episode that `action` ended, and the info of both.
