@@ -351,7 +351,8 @@ def _to_the_end_of_a_refusal(env: Env, *words: str, asking: str = "") -> Step:
             return step
 
 
-def test_who_reads_every_price_out_has_answered_no_question() -> None:
+@pytest.mark.parametrize("form", ["{}", "{},100.00", "USD{}", "x{}", "{}x", "{}.5"])
+def test_who_reads_every_price_out_has_answered_no_question(form: str) -> None:
     played = 0
     for seed in range(40):
         env = make(difficulty="medium", wording=17)
@@ -359,7 +360,8 @@ def test_who_reads_every_price_out_has_answered_no_question() -> None:
         task = case_of(env)
         if task.outputs:
             played += 1
-            step = to_the_end_but(env, f"They cost {', '.join(_prices(task))}.")
+            prices = [form.format(price) for price in _prices(task)]
+            step = to_the_end_but(env, f"It was {task.outputs[0]} of {', '.join(prices)}.")
             assert step.info["reward_parts"] == {"db": 1.0, "communicate": 0.0, "policy": 1.0}
     assert played > 5
 

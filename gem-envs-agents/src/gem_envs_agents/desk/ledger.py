@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gem_envs_agents.desk.scoring import communicates, is_number, numbers_in
+from gem_envs_agents.desk.scoring import communicates, is_number, numbers_in, numbers_within
 
 __all__ = [
     "MOST_GUESSES",
@@ -152,7 +152,8 @@ def after_answer(
     `outputs` are those that answer this question. Who says an answer beside the decoys has told
     none, and who says an `alike` one later has taken it back.
     """
-    numbers = set(_numbers(message))
+    # Also with letters beside it a number is said: "x116.56" hides none.
+    numbers = set(map(_in_one_form, numbers_within(message)))
     is_hedged = bool(numbers & decoys.alike) or len(numbers & decoys.others) > MOST_OTHERS
     after = after_message(ledger, message, outputs, policy)
     if not is_hedged:
@@ -178,11 +179,14 @@ def _numbers(text: str) -> Iterator[str]:
     >>> list(_numbers("1,093.340 or -7, or 007"))
     ['1093.34', '7', '7']
     """
-    for number in numbers_in(text):
-        whole, _, part = number.lstrip("-").partition(".")
-        part = part.rstrip("0")
-        # No output is as long as that, and what is cut still counts as a guess.
-        yield f"{whole.lstrip('0') or '0'}{'.' if part else ''}{part}"[:40]
+    yield from map(_in_one_form, numbers_in(text))
+
+
+def _in_one_form(number: str) -> str:
+    whole, _, part = number.lstrip("-").partition(".")
+    part = part.rstrip("0")
+    # No output is as long as that, and what is cut still counts as a guess.
+    return f"{whole.lstrip('0') or '0'}{'.' if part else ''}{part}"[:40]
 
 
 def _texts(outputs: Sequence[str]) -> list[str]:

@@ -14,10 +14,22 @@ from typing import NamedTuple
 from gem_envs_agents.desk.database import Database, canonical
 from gem_envs_agents.desk.tool import Call, Tools, run
 
-__all__ = ["Goal", "attempt", "communicates", "goal", "is_number", "numbers_in", "reaches"]
+__all__ = [
+    "Goal",
+    "attempt",
+    "communicates",
+    "goal",
+    "is_number",
+    "numbers_in",
+    "numbers_within",
+    "reaches",
+]
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_THOUSANDS = re.compile(r"(?<![\d.])\d{1,3}(?:,\d{3})+(?!\d)")
+# A currency beside a number is no part of it. Other letters are: "SN116" is an id.
+_CURRENCY = re.compile(r"\b(?:usd|eur|gbp)(?=-?\d)|(?<=\d)(?:usd|eur|gbp)\b")
+_ANY_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _LISTED = re.compile(r"^[ \t]*(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE)
 
 
@@ -80,10 +92,26 @@ def numbers_in(text: str) -> list[str]:
 
     The numbers that lines of a list begin with, from 1 on, are none.
 
-    >>> numbers_in("1. Two bags, 1,024.50 in all")
-    ['1024.50']
+    >>> numbers_in("1. Two bags, 1,024.50 in all, or USD7")
+    ['1024.50', '7']
     """
-    return _NUMBER.findall(_plain(_LISTED.sub(_without_markers(text), text)))
+    return _NUMBER.findall(_CURRENCY.sub(" ", _items(text)))
+
+
+def numbers_within(text: str) -> list[str]:
+    """Return the numbers of a text, also those that letters stand beside.
+
+    An id holds such a number too: this is for what may not be said, and makes nothing told.
+
+    >>> numbers_within("x116.56 or 45.10,100.00"), numbers_in("x116.56 or 45.10,100.00")
+    (['116.56', '45.10', '100.00'], ['45.10', '100.00'])
+    """
+    return _ANY_NUMBER.findall(_items(text))
+
+
+def _items(text: str) -> str:
+    """Return a text in its plain form, without the numbers that lines of a list begin with."""
+    return _plain(_LISTED.sub(_without_markers(text), text))
 
 
 def _without_markers(text: str) -> Callable[[re.Match[str]], str]:
@@ -98,6 +126,7 @@ def _without_markers(text: str) -> Callable[[re.Match[str]], str]:
 
 
 def _plain(text: str) -> str:
-    # A comma before three digits is within a number; any other parts two: "10,20" is not 1020.
-    without_commas = _THOUSANDS.sub("", text.casefold())
+    # Commas in front of each three digits of a whole number are within it; any other parts two:
+    # "10,20" is not 1020, and "45.10,100.00" not 45.10100.
+    without_commas = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text.casefold())
     return " ".join(without_commas.replace(",", " ").split())
