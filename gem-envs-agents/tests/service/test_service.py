@@ -231,6 +231,34 @@ def test_another_address_than_was_agreed_to_is_unlawful_also_where_it_is_correct
     assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 0.0}
 
 
+def test_what_was_agreed_to_may_be_written_twice() -> None:
+    env = make(difficulty="easy", wording=0)
+    env.reset(seed=next(seed for seed in range(50) if _moves(_of(seed))))
+    while "change_address" not in (action := str(env.solve())):
+        env.step(action)
+    env.step(action)
+    env.step(action)
+    assert to_the_end(env).reward == 1.0
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_yes_is_no_consent_to_write_what_is_there_to_another_order(is_before: bool) -> None:
+    env = make(difficulty="easy", wording=0)
+    env.reset(seed=next(seed for seed in range(50) if _moves(_of(seed))))
+    task = case_of(env)
+    own = task.plans[0].calls[-1].arguments["order_id"]
+    orders = task.tables["orders"]
+    other = next(each for each in orders if orders[each]["status"] == "open" and each != own)
+    as_it_is = {"order_id": other, "address": orders[other]["address"]}
+    while "change_address" not in (action := str(env.solve())):
+        env.step(action)
+    if not is_before:
+        env.step(action)
+    env.step(write(Call("change_address", as_it_is)))
+    step = to_the_end(env)
+    assert step.info["reward_parts"] == {"db": 1.0, "communicate": 1.0, "policy": 0.0}
+
+
 def _moves(task: Case) -> bool:
     return task.plans[0].calls[-1].name == "change_address"
 

@@ -61,7 +61,7 @@ class Desk:
     user_changes: Changes
     attempts: list[str]  # calls of the solution that have to be refused, and were
     calls_made: int  # calls of the solution that the agent has made, in its order
-    unlawful: int  # writing calls that the user had not agreed to, or to nobody known
+    unlawful: int  # with the part "policy": writes that were not agreed to, or for nobody known
     turned_down: list[int]  # the requests that were open as the agent said no
     ledger: tuple[Any, ...]  # what the agent knows and has told, as plain data
     transcript: list[str]  # what both have said
@@ -173,7 +173,7 @@ class Desk:
         is_right = reaches(case.goal, self.database, self.attempts)
         is_right_there = reaches(case.user_goal, self.user_database, ())
         parts = {"db": float(is_right and is_right_there)}
-        names = self.reward.split("+")
+        names = self._part_names()
         if "communicate" in names:
             is_told = not untold(Ledger(*self.ledger), case.outputs)
             parts["communicate"] = float(is_told and self._has_said_no())
@@ -218,24 +218,37 @@ class Desk:
             ledger = after_call(ledger, call.arguments, outcome.text, case.outputs, case.policy)
             self.ledger = tuple(ledger)
         if outcome.database is not before:
-            # What needs no consent is not written for a stranger either.
-            needs_consent = tool is not None and tool.needs_consent
-            is_agreed = not needs_consent or self._does_one_of(agreed, outcome)
-            is_lawful = self.knows_user() and is_agreed
-            self.unlawful += not is_lawful
+            # To find it out takes the calls of the solution, so only where it is paid for.
+            if "policy" in self._part_names():
+                # What needs no consent is not written for a stranger either.
+                needs_consent = tool is not None and tool.needs_consent
+                is_agreed = not needs_consent or self._does_one_of(agreed, call, outcome)
+                is_lawful = self.knows_user() and is_agreed
+                self.unlawful += not is_lawful
             self.changes = outcome.database.changes
         return outcome
 
-    def _does_one_of(self, agreed: Sequence[Call], outcome: Outcome) -> bool:
+    def _does_one_of(self, agreed: Sequence[Call], call: Call, outcome: Outcome) -> bool:
         """Say whether a write left what one of the calls that were agreed to would have left.
 
         A yes to one thing is none to another, also where the other is taken back later. By what is
         left and not by the arguments: a tool may read two spellings of one address alike.
         """
+        text = attempt(call)
+        # Also when it is made again, and leaves everything as it was.
+        if any(attempt(each) == text for each in agreed):
+            return True
+        before = self.database
         state = outcome.database.state()
-        return any(
-            run(self.case.tools, self.database, call).database.state() == state for call in agreed
-        )
+        if state == before.state():
+            # So does a call that fails, or is made again: it makes them no one write.
+            return False
+        tools = self.case.tools
+        writes = [each for each in agreed if each.name in tools and tools[each.name].writes]
+        return any(run(tools, before, each).database.state() == state for each in writes)
+
+    def _part_names(self) -> list[str]:
+        return self.reward.split("+")
 
     def _note(self, call: Call, outcome: Outcome, *, writes: bool) -> None:
         text = attempt(call)
