@@ -112,6 +112,8 @@ DIFFERENT = [
     (r"1{,}5", "15", "a decimal comma of LaTeX"),
     (r"5\(6\)", "56", "a number and a formula"),
     (r"\text{5}\text{6}", "5 6", "one number in two pieces"),
+    (r"\mathbf{F}=ma", "F=ma", "a vector in bold"),
+    (r"\boldsymbol{\beta}", r"\beta", "another vector in bold"),
     (r"\text{Paris", "Paris", "words of LaTeX that are not closed"),
     (r"\text{}", "", "words of LaTeX that hold nothing"),
     ("2_1", "21", "two numbers with an underscore between them"),

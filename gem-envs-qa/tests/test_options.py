@@ -16,6 +16,13 @@ BOOKS = ("The green book is the first.", "The blue book is the first.", "A. Smit
         *("B) False", "(B) false", "B. False.", "B: no", "not entailment", "not_entailment"),
         *("**B**", "*b*", "`B`", '"B"', "'B.'", "[B]", "$B$", "**(B)**", "**B) False**", "__B__"),
         *(r"\text{B}", r"\(B\)", r"\boxed{B}", r"$\mathbf{B}$", r"\textbf{(B) False}"),
+        *(
+            r"\boxed{\mathbf{B}}",
+            r"\(\boldsymbol{(B)}\)",
+            r"**\mathbf{B}.**",
+            r"option \mathbf{b}",
+        ),
+        *(r"\mathbf{B})  False", r"\boxed{\mathbf{B.}}"),
         *(r"\text{B) }\text{False}", r"\textbf{\text{False}}", r"\[ \text{False} \]"),
     ],
 )
@@ -31,6 +38,13 @@ def test_these_mean_the_second_option(answer: str) -> None:
         *("**", "[]", "**A) False**", "**D**", "*B* C", "[A][B]", "**B**C", "~B~", "<B>", "!B"),
         *(r"\text{A) False}", r"\text{A}\text{B}", r"\mathbb{B}", r"\text{}", r"\text{B", r"\B"),
         r"\text{" * 100 + "B" + "}" * 100,
+        *(
+            r"\mathbf{A}\mathbf{B}",
+            r"\mathbf{A}) False",
+            r"\mathbf{AB}",
+            r"\mathbf{B}C",
+            r"\mathbf{}",
+        ),
         *("It is False", "not True", "A B", "AB", "B" * 100_000, "False " * 100_000),
     ],
 )
@@ -121,6 +135,22 @@ def test_another_text_means_none_however_it_is_spaced(
     options: tuple[str, ...], answer: str
 ) -> None:
     assert meant(answer, options) is None
+
+
+VECTORS = (r"$\mathbf{F}=ma$", "$F=ma$", "neither")
+
+
+@pytest.mark.parametrize("form", ["{}", "**{}**", " {}."])
+@pytest.mark.parametrize("command", ["mathbf", "boldsymbol"])
+def test_what_is_bold_in_a_formula_is_another_thing(command: str, form: str) -> None:
+    options = tuple(option.replace("mathbf", command) for option in VECTORS)
+    assert are_distinct(options)
+    for place, (letter, option) in enumerate(zip("ABC", options, strict=True)):
+        assert meant(form.format(option), options) == place
+        assert meant(form.format(f"{letter}) {option}"), options) == place
+        assert meant(form.format(rf"\{command}{{{letter}}}) {option}"), options) == place
+    assert meant(form.format(f"B) {options[0]}"), options) is None
+    assert meant(form.format(f"A) {options[1]}"), options) is None
 
 
 def test_a_text_without_the_marks_that_tell_options_apart_means_none() -> None:

@@ -47,9 +47,10 @@ _BEFORE_RAISED = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹⁺⁻₀-₉₊₋¼-�
 _UNSEEN = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe0e\ufe0f\ufeff]"
 )
-# Commands that say how letters look, or put a box around them. `\mathbb{R}` is not `R`.
+# Commands that say how letters look, or put a box around them. Bold letters of formulas are not
+# among them: `\mathbf{F}`, a vector, is not `F`, nor is `\mathbb{R}` `R`.
 _LOOKS = re.compile(
-    r"\\(?:text(?:bf|it|rm|sf|tt)?|emph|math(?:bf|it|rm|sf|tt)|boldsymbol|[hm]box|boxed|fbox)"
+    r"\\(?:text(?:bf|it|rm|sf|tt)?|emph|math(?:it|rm|sf|tt)|[hm]box|boxed|fbox)"
     r"\s{0,8}\{([^{}]*)\}"
 )
 _DEEPEST = 4  # of these commands within each other

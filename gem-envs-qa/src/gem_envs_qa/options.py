@@ -30,6 +30,12 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 # Without regard to case [A-Za-z] would match four letters more, such as the sign of the Kelvin.
 _LETTER = re.compile(r"(?i:option\s+)?\(?([A-Za-z])\s*[).:]{0,2}")
 _LETTER_AND_TEXT = re.compile(r"(?i:option\s+)?\(?([A-Za-z])[).:]{1,2}\s*(\S.*)", re.DOTALL)
+# Bold in a formula tells one thing from another, but not at the letter of an option: the first of
+# an answer, behind marks and what is put around it.
+_BOLD_LETTER = re.compile(
+    r"((?:[ *_`\"'$\[]|\\[a-z]{1,8} ?\{){0,10}(?i:option\s+)?\(?)"
+    r"\\(?:mathbf|boldsymbol)\s{0,8}\{(\(?[A-Za-z][).:]{0,2})\}"
+)
 _DELIMITERS = re.compile(r"\\[()\[\]]")
 _AROUND = " *_`\"'$"
 _MARKS = f"{_AROUND}[]"
@@ -75,7 +81,7 @@ def are_distinct(options: Sequence[str]) -> bool:
     (True, False, False)
     """
     # An option that would be read as a letter has to be the one at that letter.
-    letters = [_LETTER.fullmatch(_unwrapped(option).strip(_MARKS)) for option in options]
+    letters = [_LETTER.fullmatch(_with_plain_letter(option).strip(_MARKS)) for option in options]
     others = [
         read is not None and read[1].upper() != letter
         for read, letter in zip(letters, LETTERS, strict=False)
@@ -96,12 +102,14 @@ def meant(answer: str, options: Sequence[str]) -> int | None:
     text = _unwrapped(answer)
     if not text:
         return None
-    unmarked = text.strip(_MARKS)
+    with_letter = _with_plain_letter(answer)
+    unmarked = with_letter.strip(_MARKS)
     if letter := _LETTER.fullmatch(unmarked):
         return _placed(letter[1], options)
     named = _named(text, options)
     # With its brackets first: the one at its end may be the option's own.
-    both = _LETTER_AND_TEXT.fullmatch(text.strip(_AROUND)) or _LETTER_AND_TEXT.fullmatch(unmarked)
+    both = _LETTER_AND_TEXT.fullmatch(with_letter.strip(_AROUND))
+    both = both or _LETTER_AND_TEXT.fullmatch(unmarked)
     if named is None and both is not None:
         place = _placed(both[1], options)
         return place if place is not None and place == _named(both[2], options) else None
@@ -133,6 +141,16 @@ def _named(text: str, options: Sequence[str]) -> int | None:
 def _with_marks(text: str) -> str:
     """Return a text as it stands, but for case, white space and what is put around an answer."""
     return "".join(_unwrapped(text).casefold().split()).strip(f"{_AROUND}.")
+
+
+def _with_plain_letter(text: str) -> str:
+    """Return an unwrapped text that begins with no bold letter, as a letter is read."""
+    text = _unwrapped(text)
+    bold = _BOLD_LETTER.match(text)
+    if bold is None:
+        return text
+    # Unwrapped once more: what stands around a command is left while that is there.
+    return _unwrapped(f"{bold[1]}{bold[2]}{text[bold.end() :]}")
 
 
 def _unwrapped(text: str) -> str:
