@@ -114,6 +114,10 @@ def test_marks_count_where_they_alone_tell_options_apart(
         (("3x2", "3x + 2"), "3x+2"),
         (("a b", "ab"), "ab"),
         (("ab", "a b"), "B) a b"),
+        (("12", "1 2"), "1  2"),
+        (("12 + 3", "1 2 + 3"), "1 2+3"),
+        (("x", "2 π + r"), "2π+r"),
+        (("x", "now (here)"), "Now\n( here )"),
     ],
 )
 def test_white_space_between_marks_does_not_count(options: tuple[str, ...], answer: str) -> None:
@@ -129,6 +133,12 @@ def test_white_space_between_marks_does_not_count(options: tuple[str, ...], answ
         (("3x + 2", "3x - 2"), "3x 2"),
         (("ab!", "a b?"), "a  bc"),
         (("*", "**x**"), "***"),
+        (("12", "3"), "1 2"),
+        (("12", "3"), "A) 1 2"),
+        (("1 2", "3"), "12"),
+        (("nowhere", "x y"), "now here"),
+        (("now here", "x y"), "nowhere"),
+        (("12 + 3", "15"), "1 2+3"),
     ],
 )
 def test_another_text_means_none_however_it_is_spaced(

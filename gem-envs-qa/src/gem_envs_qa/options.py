@@ -3,7 +3,8 @@ r"""Read which of several options an answer means. Knows nothing about questions
 An answer means an option in one of four ways, tried in this order:
 
 1. its letter, in either case: `B`, `b`, `(B)`, `B.`, `B)`, `B:`, `option B`;
-2. its text, as it stands but for case and white space, so that `3x+2` is `3x + 2`; or else in the
+2. its text, as it stands but for case and the white space beside marks, so that `3x+2` is `3x + 2`
+   and `1 2` not `12`; or else in the
    form of `normalising` with its articles: case and punctuation do not count, but where marks
    alone tell options apart, as `(0, 1)` and `[0, 1]`, they do;
 3. another word for its text: yes is true, no is false, uncertain is unknown, and, as some data
@@ -36,6 +37,8 @@ _BOLD_LETTER = re.compile(
     r"((?:[ *_`\"'$\[]|\\[a-z]{1,8} ?\{){0,10}(?i:option\s+)?\(?)"
     r"\\(?:mathbf|boldsymbol)\s{0,8}\{(\(?[A-Za-z][).:]{0,2})\}"
 )
+# Between two letters or two digits it parts words or numbers.
+_SPACE_AT_MARKS = re.compile(r"(?!(?<=[^\W\d_]) [^\W\d_])(?!(?<=\d) \d) ")
 _DELIMITERS = re.compile(r"\\[()\[\]]")
 _AROUND = " *_`\"'$"
 _MARKS = f"{_AROUND}[]"
@@ -139,8 +142,9 @@ def _named(text: str, options: Sequence[str]) -> int | None:
 
 
 def _with_marks(text: str) -> str:
-    """Return a text as it stands, but for case, white space and what is put around an answer."""
-    return "".join(_unwrapped(text).casefold().split()).strip(f"{_AROUND}.")
+    """Return a text as it stands, but for case, space at marks and what is put around it."""
+    spaced = " ".join(_unwrapped(text).casefold().split())
+    return _SPACE_AT_MARKS.sub("", spaced).strip(f"{_AROUND}.")
 
 
 def _with_plain_letter(text: str) -> str:
