@@ -64,6 +64,8 @@ SAME = [
     ("Bonn\u200b.", "Bonn", "a space without width"),
     ("10\u200b²", "10^2", "a joint before a raised digit"),
     ("\u2665\ufe0f", "\u2665", "a heart as an emoji"),
+    ("\u2764\ufe0f\u200d\U0001f525", "\u2764\u200d\U0001f525", "a heart on fire as an emoji"),
+    ("Bo\u200dnn\u200d", "Bonn", "joiners that join no emoji"),
     ("Aloha \u02bbOe", "Aloha 'Oe", "an okina"),
     ("Hawai\u02bbi", "Hawaii", "an okina that is left out"),
     ("п\u02bcять", "п'ять", "a letter for an apostrophe"),
@@ -121,6 +123,16 @@ DIFFERENT = [
     ("5\u200b6", "5 6", "one number, with a joint that nobody sees"),
     ("-\u200b5", "5", "a minus before a joint that nobody sees"),
     ("\u200b", "\u200c", "nothing that is seen"),
+    (
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "\U0001f468\U0001f469\U0001f467",
+        "a family and three persons",
+    ),
+    (
+        "\U0001f3f3\ufe0f\u200d\U0001f308",
+        "\U0001f3f3\U0001f308",
+        "a flag, and a flag and a rainbow",
+    ),
     (
         "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
         "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f",

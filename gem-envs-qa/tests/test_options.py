@@ -15,6 +15,7 @@ BOOKS = ("The green book is the first.", "The blue book is the first.", "A. Smit
         *("False", "false", "FALSE.", "'False'", "No", "no."),
         *("B) False", "(B) false", "B. False.", "B: no", "not entailment", "not_entailment"),
         *("**B**", "*b*", "`B`", '"B"', "'B.'", "[B]", "$B$", "**(B)**", "**B) False**", "__B__"),
+        *("\u200bB", "B\ufe0f", "\ufeff(B)\u200b.", "\u200e**B**", "B\u200d) Fal\u00adse"),
         *(r"\text{B}", r"\(B\)", r"\boxed{B}", r"$\mathbf{B}$", r"\textbf{(B) False}"),
         *(
             r"\boxed{\mathbf{B}}",
@@ -45,6 +46,7 @@ def test_these_mean_the_second_option(answer: str) -> None:
             r"\mathbf{B}C",
             r"\mathbf{}",
         ),
+        *("A\u200bB", "\u200b", "\u200bD", "B\U000e0062"),
         *("It is False", "not True", "A B", "AB", "B" * 100_000, "False " * 100_000),
     ],
 )

@@ -5,8 +5,9 @@ What SQuAD leaves open or gets wrong is settled like this, in this order:
 
 1. Unicode: NFKC, then case folding. `BONN`, `Bonn` and the same in full width are one answer, and
    so are the two ways to write `é`. Accents count: `Beyonce` is not `Beyoncé`. Before that, what
-   nobody sees is dropped: soft hyphens, joiners, marks of direction, variants of emoji; and so is
-   what LaTeX puts around words: `\text{Bonn}` is `Bonn`, `1{,}000` is `1,000`.
+   nobody sees is dropped: soft hyphens, marks of direction, variants of emoji, joiners but
+   those of emoji; and so is what LaTeX puts around words: `\text{Bonn}` is `Bonn`, `1{,}000` is
+   `1,000`.
 2. Numbers: a comma before three digits, as in `1,000`, is dropped. A point between two digits stays
    or at the beginning of a number (`3.5` is not `35`, which SQuAD makes it), and so does a minus
    that begins one, also before a currency sign (`-$5` is not `5`). Any other marks between two
@@ -26,7 +27,7 @@ import functools
 import re
 import unicodedata
 
-__all__ = ["bare_form", "normal_form", "without_latex"]
+__all__ = ["bare_form", "normal_form", "without_latex", "without_unseen"]
 
 # Unicode's normal forms take time in the square of a run of combining marks, so a long text is
 # brought into them piece by piece; no real answer is as long as a piece.
@@ -44,8 +45,11 @@ _BETWEEN_DIGITS = re.compile(
 # NFKC writes these as common digits, which would run into those before them.
 _BEFORE_RAISED = re.compile(r"(?<=\d)(?=[²³¹⁰⁴-⁹⁺⁻₀-₉₊₋¼-¾⅐-⅞↉])")
 # Tags of emoji are not among them: they tell the flag of England from that of Wales.
+# A joiner between two emoji is seen: it makes one family of three persons.
+_EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
 _UNSEEN = re.compile(
-    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe0e\ufe0f\ufeff]"
+    "[\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
+    rf"\ufe0e\ufe0f\ufeff]|(?<![{_EMOJI}\ufe0f])\u200d|\u200d(?![{_EMOJI}])"
 )
 # Commands that say how letters look, or put a box around them. Bold letters of formulas are not
 # among them: `\mathbf{F}`, a vector, is not `F`, nor is `\mathbb{R}` `R`.
@@ -85,6 +89,11 @@ def bare_form(answer: str) -> str:
     return (_kept_form if len(answer) <= _SHORT else _form)(answer)
 
 
+def without_unseen(text: str) -> str:
+    """Return a text without the characters that nobody sees, such as a space without width."""
+    return _UNSEEN.sub("", text)
+
+
 def without_latex(text: str) -> str:
     r"""Return a text without the commands and spaces of LaTeX that say only how it looks.
 
@@ -100,7 +109,7 @@ def without_latex(text: str) -> str:
 
 def _form(answer: str) -> str:
     # First of all: between two digits, say, it would hide from the patterns that they adjoin.
-    seen = _UNSEEN.sub("", answer)
+    seen = without_unseen(answer)
     said = without_latex(seen)
     apart = _BEFORE_RAISED.sub(" ", said if said.strip() else answer)
     plain = _composed(_composed(apart).casefold()).translate(_WRITTEN_AS)

@@ -12,7 +12,7 @@ An answer means an option in one of four ways, tried in this order:
 4. its letter and its text: `B) False`. The two must agree.
 
 Marks around the whole of it (`**B**`, `[B]`, `"B"`, `\text{B}`, `\(B\)`) are left out before a
-letter is read.
+letter is read, and so is what nobody sees.
 Whatever else stands in an answer makes it mean none of them, and so do over 2,000 characters.
 """
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gem_envs_qa.normalising import bare_form, without_latex
+from gem_envs_qa.normalising import bare_form, without_latex, without_unseen
 
 __all__ = ["LETTERS", "are_distinct", "lettered", "meant", "unlettered"]
 
@@ -158,5 +158,5 @@ def _with_plain_letter(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    """Return a text without what LaTeX puts around it, and around formulas in it."""
-    return _DELIMITERS.sub("", without_latex(text)).strip()
+    """Return what is seen of a text, without what LaTeX puts around it and its formulas."""
+    return _DELIMITERS.sub("", without_latex(without_unseen(text))).strip()
