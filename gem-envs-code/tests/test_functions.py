@@ -233,6 +233,53 @@ def test_what_plain_values_have_too_shares_no_process(solve: Solve, test: str, g
     assert (step.info["tests"], step.info["shared_process"]) == (["passed"], False), step.info
 
 
+ALWAYS_EQUAL = """
+class Equal:
+    def __eq__(self, other): return True
+def f(text): return Equal()
+"""
+COUNTS = "assert f('aab') == Counter('aab').most_common(1)"
+
+
+@pytest.mark.parametrize(
+    ("row", "tests"),
+    [
+        ({"given": "from collections import *"}, [COUNTS]),
+        ({}, [f"from collections import *\n{COUNTS}"]),
+        (
+            {},
+            ["from collections import *", f"c = Counter('aab')\n{COUNTS}\nassert c.most_common()"],
+        ),
+        ({"given": "try:\n    from collections import *\nexcept ImportError: pass"}, [COUNTS]),
+        ({"solution": "from collections import Counter\ndef f(text): pass"}, [COUNTS]),
+    ],
+)
+def test_a_test_that_looks_into_what_is_not_the_programs_shares_no_process(
+    solve: Solve, row: dict[str, str], tests: list[str]
+) -> None:
+    right = solve("def f(text): return [('a', 2)]", tests, **row)
+    deceives = solve(ALWAYS_EQUAL, tests, **row)
+
+    assert (right.info["tests"], right.info["shared_process"]) == (["passed"], False)
+    assert (deceives.info["tests"], deceives.info["shared_process"]) == (["wrong"], False)
+
+
+@pytest.mark.parametrize(
+    ("row", "start"),
+    [
+        ({}, "from solution import *\n"),
+        ({"given": "from collections import *", "function": "Stack"}, ""),
+        ({"given": "from collections import *"}, "from solution import Stack\n"),
+    ],
+)
+def test_an_object_of_the_programs_is_known_beside_an_import_of_all(
+    solve: Solve, row: dict[str, str], start: str
+) -> None:
+    step = solve(STACK, [f"{start}s = Stack()\ns.push(1)\nassert s.pop() == 1"], **row)
+
+    assert (step.info["tests"], step.info["shared_process"]) == (["passed"], True)
+
+
 def test_what_prepares_a_test_may_call_the_program(solve: Solve) -> None:
     tests = [
         "first = f(1)",

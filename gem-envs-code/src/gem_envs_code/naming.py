@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gem.parsing import syntax_tree
 
-__all__ = ["Defined", "defined", "free_names", "is_builtin", "parsed"]
+__all__ = ["Defined", "defined", "free_names", "imports_all", "is_builtin", "parsed"]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -49,6 +49,15 @@ def free_names(texts: Iterable[str]) -> set[str]:
         for name in _imported(node)
     }
     return {name.id for name in names} - bound
+
+
+def imports_all(texts: Iterable[str]) -> bool:
+    """Say whether a text imports all that a module has, and that is not the program's."""
+    return any(
+        isinstance(node, ast.ImportFrom) and node.names[0].name == "*" and node.module != "solution"
+        for text in texts
+        for node in ast.walk(parsed(text))
+    )
 
 
 def defined(text: str) -> Defined:

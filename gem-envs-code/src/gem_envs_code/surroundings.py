@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gem_envs_code.entries import CLASS, only_makes_instances
 from gem_envs_code.looking import looks_into
-from gem_envs_code.naming import defined, free_names, is_builtin
+from gem_envs_code.naming import defined, free_names, imports_all, is_builtin
 from gem_envs_code.rows import Problem
 from gem_envs_code.suites import assertion_texts
 
@@ -48,10 +48,15 @@ def surroundings(problem: Problem) -> Surroundings | None:
         return None
     if names_to_ask & (solution.classes | solution.others | solution.generators) - {CLASS}:
         return None
-    # Only instances of classes that the problem defines cross, and have fields of any name.
-    if not ours.classes - {CLASS} and looks_into(tests, names_to_ask):
-        return None
     imported = names_to_ask & solution.imports.keys() - function
+    own = names_to_ask - imported
+    # What `from collections import *` defines is in no text: beside one, a name that the row does
+    # not give to the program may be such a one, and looking into that moves nothing.
+    if not own <= theirs | function and imports_all([problem.given, *tests]):
+        own &= theirs | function
+    # Only instances of classes that the problem defines cross, and have fields of any name.
+    if not ours.classes - {CLASS} and looks_into(tests, own):
+        return None
     certain = names_to_ask & (solution.functions | function | {CLASS}) - imported
     return Surroundings(
         texts=[problem.given, *sorted(solution.imports[name] for name in imported)],
