@@ -40,6 +40,14 @@ IDLE = {
     "a generator": "assert (f(n) == n + 1 for n in range(3))",
     "a function as a value": "assert lambda: f(1) == 2",
     "a constant": "assert True",
+    "what is printed in a loop": "for n in range(3): print(f(n) == n + 1)",
+    "what is printed of an assertion that is caught": "try:\n    assert f(1) == 2\n"
+    "except AssertionError:\n    print('no')",
+    "a list that is made before the program is called": "r = [3]\nr.append(1)\nr = f(r)",
+    "a list with a type": "r: list = []\nr.append(1)",
+    "what is written into a file": "with open('a', 'w') as a:\n    a.write('b')",
+    "what is imported in the name of the program's": "from random import seed as solution\n"
+    "solution(3)",
     "a text": "'f(1) is 2'",
     "an assertion that is caught": "try:\n    assert f(1) == 2\nexcept AssertionError:\n    pass",
     "an assertion that is caught with all": "try:\n    assert f(1) == 2\nexcept:\n    pass",
@@ -70,6 +78,13 @@ DECIDING = {
     "a raise": "if f(1) != 2:\n    raise ValueError",
     "a raise in a handler": "try:\n    assert f(1) == 2\nexcept AssertionError:\n    raise",
     "an end": "import sys\nif f(1) != 2:\n    sys.exit(1)",
+    "a function of the program's": "from solution import selftest\nselftest()",
+    "a function of the program's by another name": "from solution import all as sum\nsum()",
+    "a function in the program": "import solution\nsolution.selftest()",
+    "a function in the program by another name": "import solution as sol\nsol.selftest()",
+    "an object of the program's that is used with": "with Solution() as s:\n    s.selftest()",
+    "what the program made": "import random\nrandom = f(1)\nrandom.seed(0)",
+    "what the program made, before another": "r = f(1)\nr.run()\nr = []",
     "a coroutine": "import asyncio\nasync def main():\n    assert await f(1)\nasyncio.run(main())",
 }
 
@@ -87,7 +102,16 @@ def test_a_text_that_can_fail_a_program_is_a_test(name: str) -> None:
     assert read_tests([DECIDING[name]]) == [Assertion(DECIDING[name])]
 
 
-@pytest.mark.parametrize("name", ["a comparison", "comparisons", "a tuple", "a text", "a program"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("a comparison", "comparisons", "a tuple", "a text", "a program"),
+        "what is printed in a loop",
+        "an assertion that is caught",
+        "what is printed of an assertion that is caught",
+        "a branch that is never taken",
+    ],
+)
 def test_a_test_by_mistake_is_refused_beside_real_ones(name: str) -> None:
     with pytest.raises(Misfit, match="tests that can fail a program"):
         read_tests(["assert f(0) == 1", IDLE[name]])
@@ -100,10 +124,24 @@ def test_a_test_by_mistake_is_refused_beside_real_ones(name: str) -> None:
         ["cases = [(1, 2)]", "for n, want in cases: assert f(n) == want"],
         ["import random\nrandom.seed(0)", "random.seed(1)", "assert f(1) == 2"],
         [TEST, "test_f()"],
+        ["data = []", "for i in range(3):\n    data.append(i)", "assert f(data) == 3"],
+        ["import random", "for i in range(3): random.seed(i)", "assert f(1) == 2"],
+        ["size = 0", "for i in range(3):\n    size += i", "assert f(size) == 3"],
+        ["items = []", "if not items:\n    items.extend([1])", "assert f(items) == 2"],
+        ["with open('a', 'w') as a:\n    a.write('b')", "assert f('a') == 'b'"],
+        ["with open('a') as a:\n    text = a.read()", "assert f(text) == 2"],
+        ["r = [3]\nr.append(1)\nr = f(r)", "assert r == 2"],
+        ["import solution, random\nrandom.seed(0)", "assert solution.f(1) == 2"],
     ],
 )
 def test_texts_that_prepare_others_are_no_mistakes_and_no_tests(tests: Any) -> None:
     assert read_tests(tests) == [Assertion(tests[-1], tuple(tests[:-1]))]
+
+
+def test_a_text_that_calls_the_program_by_a_name_that_an_earlier_one_imports_is_a_test() -> None:
+    tests = ["from solution import selftest", "selftest()"]
+
+    assert read_tests(tests) == [Assertion("selftest()", (tests[0],))]
 
 
 def test_a_text_of_any_length_is_read() -> None:

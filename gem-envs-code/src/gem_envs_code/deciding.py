@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Iterator
 
 from gem_envs_code.naming import parsed
 
 __all__ = ["decides", "deciding", "prepares"]
 
+_PROGRAM = "solution"
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SCOPES = (*_DEFINING, ast.Lambda)
 _TRUE_DISPLAYS = (ast.Tuple, ast.List, ast.Set)
@@ -24,6 +24,7 @@ _PREPARING = (
     ast.AnnAssign,
     ast.AugAssign,
 )
+_PYTHONS_OWN = frozenset(dir(builtins))
 _FAILING_CALL = re.compile(r"(.+\.)?(assert|fail|raises|exit|quit|_exit)\w*|exec|asyncio\.run")
 """What is imported and still fails a program: numpy.testing.assert_equal, pytest.raises."""
 
@@ -49,21 +50,28 @@ def deciding(texts: Iterable[str]) -> list[bool]:
     >>> deciding(["import random", "random.seed(0)", "assert f(1) == 2"])
     [False, False, True]
     """
-    foreign = set(dir(builtins))
+    foreign = set(_PYTHONS_OWN)  # a name that one text sets is in those after it
     found = []
     for text in texts:
-        nodes = list(_reached(parsed(text).body))
-        foreign = _foreign(nodes, foreign)  # a name that one text imports is in those after it
-        found.append(any(_can_fail(node, foreign) for node in nodes))
+        is_one = False
+        for node in _reached(parsed(text).body):
+            _learn(node, foreign)  # in order: further on a name may be of something else
+            is_one = is_one or _can_fail(node, foreign)
+        found.append(is_one)
     return found
 
 
 def prepares(text: str) -> bool:
-    """Say whether a text does something for the texts after it: it defines, imports or calls."""
+    """Say whether a text does something for the texts after it: it defines, imports or calls.
+
+    In a loop or a branch a call counts unless it is of a function of Python's own: a text that only
+    prints there, `for n in range(3): print(f(n) == n)`, is a test by mistake.
+    """
+    body = parsed(text).body
+    if any(isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) for node in body):
+        return True
     return any(
-        isinstance(node, _PREPARING)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
-        for node in parsed(text).body
+        isinstance(node, _PREPARING) or _calls_own(node, _PYTHONS_OWN) for node in _reached(body)
     )
 
 
@@ -103,9 +111,16 @@ def _can_fail(node: ast.AST, foreign: set[str]) -> bool:
         return not _is_always_true(node.test)
     if isinstance(node, ast.Call):
         return _FAILING_CALL.fullmatch(_dotted(node.func)) is not None
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return _is_own(node.value, foreign)
-    return isinstance(node, ast.Raise)
+    return isinstance(node, ast.Raise) or _calls_own(node, foreign)
+
+
+def _calls_own(node: ast.AST, foreign: Collection[str]) -> bool:
+    """Say whether a node is a statement that calls what is not foreign."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and _is_own(node.value, foreign)
+    )
 
 
 def _is_always_true(value: ast.expr) -> bool:
@@ -116,22 +131,42 @@ def _is_always_true(value: ast.expr) -> bool:
     return isinstance(value, (ast.GeneratorExp, ast.Lambda))
 
 
-def _foreign(nodes: Sequence[ast.AST], known: AbstractSet[str]) -> set[str]:
-    """Return the names of what is neither the program's nor the text's own, `known` before it.
+def _learn(node: ast.AST, foreign: set[str]) -> None:
+    """Take a name that a statement sets out of `foreign`, or put it there.
 
-    They are of Python's own functions, of what is imported, and of what is made by these.
+    It is foreign unless it is of something of the program's or of the text's own: that is neither
+    what is imported from elsewhere nor what foreign names made.
     """
-    names = set(known) - {node.name for node in nodes if isinstance(node, _DEFINING)}
-    for node in nodes:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Assign):
-            targets = {target.id for target in node.targets if isinstance(target, ast.Name)}
-            names = names - targets if _is_own(node.value, names) else names | targets
-    return names
+    for name, is_own in _named(node, foreign):
+        if is_own:
+            foreign.discard(name)
+        else:
+            foreign.add(name)
 
 
-def _is_own(value: ast.expr, foreign: set[str]) -> bool:
+def _named(node: ast.AST, foreign: set[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the names that a statement sets, each with whether it is own."""
+    if isinstance(node, _DEFINING):
+        yield node.name, True
+    elif isinstance(node, ast.Import):
+        for alias in node.names:
+            root = alias.name.partition(".")[0]
+            yield alias.asname or root, root == _PROGRAM
+    elif isinstance(node, ast.ImportFrom):
+        for alias in node.names:
+            yield alias.asname or alias.name, node.module == _PROGRAM
+    elif isinstance(node, ast.Assign):
+        is_own = _is_own(node.value, foreign)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                yield target.id, is_own
+    elif isinstance(node, ast.AnnAssign) and node.value and isinstance(node.target, ast.Name):
+        yield node.target.id, _is_own(node.value, foreign)
+    elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+        yield node.optional_vars.id, _is_own(node.context_expr, foreign)
+
+
+def _is_own(value: ast.expr, foreign: Collection[str]) -> bool:
     """Say whether a value begins with a name that is not foreign, as `Solution().f(1)` does."""
     root = _dotted(value).partition(".")[0]
     return isinstance(value, ast.Lambda) or (root != "" and root not in foreign)
