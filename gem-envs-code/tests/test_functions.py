@@ -280,6 +280,20 @@ def test_an_object_of_the_programs_is_known_beside_an_import_of_all(
     assert (step.info["tests"], step.info["shared_process"]) == (["passed"], True)
 
 
+@pytest.mark.parametrize("shared_process", [False, True])
+def test_what_comes_after_the_last_test_runs_with_it_as_a_text_of_its_own(
+    solve: Solve, shared_process: bool
+) -> None:
+    tests = ["assert f(1) == 1", "from __future__ import annotations\nkept: Unknown = f(2)"]
+
+    def tested(program: str) -> list[str]:
+        return verdicts(solve(program, tests, shared_process=shared_process))
+
+    assert tested("def f(x): return x") == ["passed"]
+    assert tested("def f(x): return 2") == ["wrong"]
+    assert tested("def f(x): return 1 // (2 - x)") == ["error"]
+
+
 def test_what_prepares_a_test_may_call_the_program(solve: Solve) -> None:
     tests = [
         "first = f(1)",

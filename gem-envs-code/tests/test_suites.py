@@ -78,7 +78,7 @@ def test_what_prepares_assertions_runs_before_each_test_after_it_and_counts_as_n
 
     assert read_tests(texts) == [
         Assertion("assert f(4) == 2", ("import math",)),
-        Assertion("assert f(9) == want\nprint('ended')", ("import math", "want = 3")),
+        Assertion("assert f(9) == want", ("import math", "want = 3"), ("print('ended')",)),
     ]
 
 

@@ -68,7 +68,11 @@ class Examiner:
             if outcome.verdict != "passed":  # it runs again for the next test
                 return outcome
             self._num_before += 1
-        return await self._run(test.text, candidate)
+        for text in (test.text, *test.after):
+            outcome = await self._run(text, candidate)
+            if outcome.verdict != "passed":
+                break
+        return outcome
 
     async def _run(self, text: str, candidate: Candidate) -> Outcome:
         """Run one text of a test. The calls of all of them are of one process of the candidate."""

@@ -152,7 +152,7 @@ class _Grading:
         )  # a new one, so that no output of the program's is taken for it
         function = self._problem.function
         named = function if function.isidentifier() else ""
-        ending = await candidate.exam([*test.before, test.text], word, named)
+        ending = await candidate.exam([*test.before, test.text, *test.after], word, named)
         if ending.verdict == "ended" and ending.output == word.encode("ascii"):
             return Outcome("passed")
         if ending.verdict == "ended":

@@ -52,10 +52,13 @@ class Assertion:
     """Statements that raise unless the candidate's functions do what they should.
 
     `before` are the texts that prepare it: those that define, import or set something for it.
+    `after` are such texts that no test follows. Each stays a text of its own: `from __future__`
+    must begin one.
     """
 
     text: str
     before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 Test = Union[Stream, Call, Assertion]
@@ -95,8 +98,8 @@ def _assertions(given: Any, texts: Sequence[str]) -> list[Test]:
     if not tests:
         raise Misfit("tests", given, _WANTED_OF_ASSERTIONS)
     last = tests[-1]
-    after = before[len(last.before) :]
-    return [*tests[:-1], Assertion("\n".join([last.text, *after]), last.before)]
+    after = tuple(before[len(last.before) :])
+    return [*tests[:-1], Assertion(last.text, last.before, after)]
 
 
 def assertion_texts(tests: Sequence[Test]) -> list[str]:
@@ -105,7 +108,7 @@ def assertion_texts(tests: Sequence[Test]) -> list[str]:
     num_before = 0
     for test in tests:
         if isinstance(test, Assertion):
-            texts += [*test.before[num_before:], test.text]
+            texts += [*test.before[num_before:], test.text, *test.after]
             num_before = len(test.before)
     return texts
 
