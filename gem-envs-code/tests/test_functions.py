@@ -294,6 +294,49 @@ def test_what_comes_after_the_last_test_runs_with_it_as_a_text_of_its_own(
     assert tested("def f(x): return 1 // (2 - x)") == ["error"]
 
 
+EXPECTS_AN_ERROR = """
+try:
+    f({}, 'x')
+except KeyError:
+    pass
+else:
+    assert False
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "verdict"), [("return object()", "wrong"), ("import os; os._exit(0)", "error")]
+)
+def test_a_test_is_no_answer_to_the_call_that_the_test_before_it_lost(
+    solve: Solve, end: str, verdict: str
+) -> None:
+    tests = [
+        "key = 'x'",
+        EXPECTS_AN_ERROR,
+        "assert f({key: 1}, key) == 1",
+        EXPECTS_AN_ERROR,
+        "assert f({key: 2}, key) == 2",
+    ]
+
+    never = solve(f"def f(d, k): {end}", tests, partial=True)
+    sometimes = solve(f"def f(d, k):\n    if k in d: return d[k]\n    {end}", tests, partial=True)
+
+    assert verdicts(never) == [verdict] * 4
+    assert never.reward == 0.0
+    assert verdicts(sometimes) == [verdict, "passed"] * 2
+    assert sometimes.reward == 0.5
+
+
+def test_a_test_that_its_jail_did_not_outlive_costs_the_next_one_nothing(solve: Solve) -> None:
+    given = "import os\ndef ends(value): os._exit(value)"
+
+    step = solve(
+        "def f(x): return x", ["ends(f(1))", "assert f(2) == 2"], given=given, partial=True
+    )
+
+    assert verdicts(step) == ["error", "passed"]
+
+
 def test_what_prepares_a_test_may_call_the_program(solve: Solve) -> None:
     tests = [
         "first = f(1)",

@@ -10,7 +10,7 @@ import json
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from gem_envs_code.candidate import Candidate, Limits
+from gem_envs_code.candidate import Candidate, Ending, Limits
 from gem_envs_code.jails import Options, open_jail
 from gem_envs_code.outcome import Outcome, Verdict
 from gem_envs_code.suites import Assertion
@@ -29,36 +29,30 @@ class Uncrossed(Exception):
 
 
 class Examiner:
-    """A jail for the tests of one problem."""
+    """A jail for the tests of one problem. It is opened for the first test, and after each loss."""
 
-    def __init__(self, session: Session, surroundings: Surroundings, limits: Limits) -> None:
-        self._session = session
+    def __init__(self, surroundings: Surroundings, limits: Limits, options: Options) -> None:
+        self._surroundings = surroundings
         self._limits = limits
-        self._preparation = surroundings._asdict()
+        self._options = options
+        self._session: Session | None = None
         self._is_first = True
-        self._is_prepared = False
         self._num_before = 0
-
-    @classmethod
-    async def open(cls, surroundings: Surroundings, limits: Limits, options: Options) -> Examiner:
-        """Open its jail. Raises SandboxError where there is none."""
-        program = "\n".join(surroundings.texts)
-        session = await open_jail(options, "examiner", memory_mb=limits.memory_mb, program=program)
-        return cls(session, surroundings, limits)
 
     async def examine(self, test: Assertion, candidate: Candidate) -> Outcome:
         """Run a test, and what prepares it, unless that has run for an earlier one.
 
-        Raises Uncrossed where its arguments cannot leave its jail.
+        Raises Uncrossed where its arguments cannot leave its jail, and SandboxError where there is
+        no jail.
         """
         from gem_tools.sandbox import SessionEnded
 
         try:
-            if not self._is_prepared:
-                await self._ask({"prepare": self._preparation})
-                self._is_prepared = True
+            if self._session is None:
+                await self._open()
             return await self._examined(test, candidate)
         except SessionEnded as ended:  # by the size of what the candidate returned, say
+            await self._close()
             return Outcome(_LOST.get(ended.result.status, "error"), "the test itself was ended")
 
     async def _examined(self, test: Assertion, candidate: Candidate) -> Outcome:
@@ -80,19 +74,29 @@ class Examiner:
         while "call" in reply:
             ending = await candidate.ask(**reply["call"], is_first=self._is_first)
             self._is_first = False
-            if ending.verdict != "ended":
-                return Outcome(ending.verdict, ending.why)
-            answer = _answer(ending.output)
-            if answer is None:
-                return Outcome("error", "a call ended without returning a value")
-            if "uncrossed" in answer:
-                return Outcome("wrong", f"returned no plain value: {answer['uncrossed']}")
+            answer = _answer(ending.output) if ending.verdict == "ended" else None
+            if answer is None or "uncrossed" in answer:
+                # The test waits for an answer still, and would take the next test for it.
+                await self._close()
+                return _unanswered(ending, answer)
             reply = await self._ask(answer)
         if reply["verdict"] == "uncrossed":
             raise Uncrossed(reply["why"])
         return Outcome(reply["verdict"], reply.get("why", ""))
 
+    async def _open(self) -> None:
+        surroundings = self._surroundings
+        self._session = await open_jail(
+            self._options,
+            "examiner",
+            memory_mb=self._limits.memory_mb,
+            program="\n".join(surroundings.texts),
+        )
+        self._num_before = 0  # what has prepared tests so far was in the jail before
+        await self._ask({"prepare": surroundings._asdict()})
+
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        assert self._session is not None
         reply: dict[str, Any] = json.loads(
             await self._session.ask(
                 json.dumps(message).encode("ascii"),
@@ -111,7 +115,22 @@ class Examiner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._session.aclose()
+        await self._close()
+
+    async def _close(self) -> None:
+        session = self._session
+        self._session = None  # before the wait: a jail that is being closed is asked nothing more
+        if session is not None:
+            await session.aclose()
+
+
+def _unanswered(ending: Ending, answer: dict[str, str] | None) -> Outcome:
+    """Return what became of a test whose call had no answer that the test may see."""
+    if ending.verdict != "ended":
+        return Outcome(ending.verdict, ending.why)
+    if answer is None:
+        return Outcome("error", "a call ended without returning a value")
+    return Outcome("wrong", f"returned no plain value: {answer['uncrossed']}")
 
 
 def _answer(output: bytes) -> dict[str, str] | None:

@@ -137,7 +137,7 @@ class _Grading:
             for test in tests:
                 yield await self._shared(test, candidate)
             return
-        async with await Examiner.open(self._surroundings, self._limits, self._options) as examiner:
+        async with Examiner(self._surroundings, self._limits, self._options) as examiner:
             for test in tests:
                 try:
                     yield await examiner.examine(test, candidate)
