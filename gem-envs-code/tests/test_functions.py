@@ -337,17 +337,30 @@ def test_a_test_that_its_jail_did_not_outlive_costs_the_next_one_nothing(solve: 
     assert verdicts(step) == ["error", "passed"]
 
 
-def test_what_prepares_a_test_may_call_the_program(solve: Solve) -> None:
+@pytest.mark.parametrize("shared_process", [False, True])
+def test_what_prepares_a_test_may_call_the_program(solve: Solve, shared_process: bool) -> None:
     tests = [
-        "first = f(1)",
-        "assert first == 1",
-        "second = f(1)",
-        "assert (first, second) == (1, 1)",
+        "kept = []",
+        "kept.append(f(1))",
+        "assert kept == [1]",
+        "kept.append(f(1))",
+        "assert kept == [1, 2] and f(1) == 3",
+        "assert kept == [1, 2] and f(1) == 3",
     ]
-    program = "calls = 0\ndef f(x):\n    global calls\n    calls += x\n    return calls"
+    counts = "calls = 0\ndef f(x):\n    global calls\n    calls += x\n    return calls"
+    options = {"shared_process": shared_process, "partial": True}
 
-    assert solve(program, tests).info["tests"] == ["passed", "passed"]
-    assert solve("def f(x): raise ValueError", tests, partial=True).info["tests"] == ["error"] * 2
+    assert solve(counts, tests, **options).info["tests"] == ["passed"] * 3
+    assert solve("def f(x): return x", tests, **options).info["tests"] == ["passed", *["wrong"] * 2]
+    assert solve("def f(x): raise ValueError", tests, **options).info["tests"] == ["error"] * 3
+
+
+def test_what_prepares_a_test_and_calls_nothing_runs_once(solve: Solve) -> None:
+    tests = ["times = []", "times.append(1)", "assert f(len(times)) == 1", "times.append(1)"]
+
+    step = solve("def f(x): return x", [*tests, "assert f(len(times)) == 2"])
+
+    assert verdicts(step) == ["passed", "passed"]
 
 
 def test_a_function_that_never_returns_ends_the_assertions(solve: Solve) -> None:

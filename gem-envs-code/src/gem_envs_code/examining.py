@@ -7,6 +7,7 @@ texts here, and the host reads no value of either.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,9 @@ class Examiner:
     async def examine(self, test: Assertion, candidate: Candidate) -> Outcome:
         """Run a test, and what prepares it, unless that has run for an earlier one.
 
+        What prepares it runs again where it calls the candidate: each test has a process of its own
+        there, in which that has not been called.
+
         Raises Uncrossed where its arguments cannot leave its jail, and SandboxError where there is
         no jail.
         """
@@ -57,12 +61,19 @@ class Examiner:
 
     async def _examined(self, test: Assertion, candidate: Candidate) -> Outcome:
         self._is_first = True
-        for text in test.before[self._num_before :]:
-            outcome = await self._run(text, candidate)
-            if outcome.verdict != "passed":  # it runs again for the next test
-                return outcome
-            self._num_before += 1
-        for text in (test.text, *test.after):
+        outcome = await self._run_all(test.before[self._num_before :], candidate)
+        if not self._is_first:
+            # From the start: a text that calls may add to what one before it has made anew.
+            self._num_before = 0
+        elif outcome.verdict == "passed":
+            self._num_before = len(test.before)
+        if outcome.verdict != "passed":
+            return outcome
+        return await self._run_all([test.text, *test.after], candidate)
+
+    async def _run_all(self, texts: Sequence[str], candidate: Candidate) -> Outcome:
+        outcome = Outcome("passed")
+        for text in texts:
             outcome = await self._run(text, candidate)
             if outcome.verdict != "passed":
                 break
