@@ -8,7 +8,9 @@ import json
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,6 +55,19 @@ def run(url: str, use: Callable[[RetrieveClient], Awaitable[T]], **options: Any)
             await client.aclose()
 
     return asyncio.run(main())
+
+
+def ask_all(url: str, queries: Sequence[str], **options: Any) -> list[Any]:
+    """Ask at the same time. Returns the hits of each query, or its error."""
+
+    async def use(client: RetrieveClient) -> list[Any]:
+        asked = (client.asearch(query, 1) for query in queries)
+        return list(await asyncio.gather(*asked, return_exceptions=True))
+
+    return run(url, use, **options)
+
+
+FLOCK = [f"goose {number}" for number in range(20)]
 
 
 def search(url: str, **options: Any) -> list[Hit]:
@@ -157,25 +172,93 @@ def test_a_query_that_the_server_fails_on_costs_its_neighbours_nothing(
 ) -> None:
     server = stub(lambda body: fault(body) if b"swan" in body else echo(body))
 
-    async def use(client: RetrieveClient) -> list[Any]:
-        asked = (client.asearch(query, 1) for query in ("goose", "swan", "heron"))
-        return list(await asyncio.gather(*asked, return_exceptions=True))
-
-    goose, swan, heron = run(server.url, use, max_retries=1, max_reply_bytes=1 << 16)
+    goose, swan, heron = ask_all(
+        server.url, ["goose", "swan", "heron"], max_retries=1, max_reply_bytes=1 << 16
+    )
 
     assert ([hit.id for hit in goose], [hit.id for hit in heron]) == (["goose"], ["heron"])
     assert isinstance(swan, SearchUnavailable)
     assert why in str(swan)
 
 
+@pytest.mark.parametrize(
+    "failure", [replying(b"busy", 503), replying(b"slow down", 429), drop], ids=["503", "429", "x"]
+)
+def test_a_query_that_is_asked_alone_is_tried_again_where_that_may_help(
+    stub: Any, failure: Callable[[bytes], Answer | None]
+) -> None:
+    asked_before = set()
+
+    def answer(body: bytes) -> Answer | None:
+        if b"swan" in body:
+            return 400, b"no swans"
+        if body in asked_before:
+            return echo(body)
+        asked_before.add(body)
+        return failure(body)
+
+    swan, *geese = ask_all(stub(answer).url, ["swan", *FLOCK])
+
+    assert "no swans" in str(swan)
+    assert [hit.id for [hit] in geese] == FLOCK
+
+
+def test_a_bad_reply_to_a_query_that_is_asked_alone_is_final(stub: Any) -> None:
+    server = stub(lambda body: (500, b"a traceback") if b"swan" in body else echo(body))
+
+    ask_all(server.url, ["goose", "swan", "heron"], max_retries=1)
+
+    asked = sorted(json.loads(body)["queries"] for body in server.bodies)
+    assert asked == [*[["goose"]], *[["goose", "swan", "heron"]] * 2, ["heron"], ["swan"]]
+
+
+def test_few_queries_of_a_batch_are_asked_alone_at_once(stub: Any) -> None:
+    too_many = threading.Barrier(9)
+
+    def answer(body: bytes) -> Answer:
+        if b"swan" in body:
+            return 400, b"no swans"
+        with suppress(threading.BrokenBarrierError):  # for all, once one has waited in vain
+            too_many.wait(0.3)
+            return 500, b"nine at once"
+        return echo(body)
+
+    _, *geese = ask_all(stub(answer).url, ["swan", *FLOCK])
+
+    assert [hit.id for [hit] in geese] == FLOCK
+
+
+@pytest.mark.parametrize(
+    "fault", [replying(b"no", 400), replying(b"<html>"), replying(b"x" * 100_000)]
+)
+def test_a_server_that_fails_on_everything_is_spared_most_of_a_batch(
+    stub: Any, fault: Callable[[bytes], Answer]
+) -> None:
+    server = stub(fault)
+
+    errors = ask_all(server.url, FLOCK, max_reply_bytes=1 << 16)
+
+    assert len(server.bodies) == 1 + 8
+    assert all(isinstance(error, SearchUnavailable) for error in errors)
+    assert len({str(error) for error in errors}) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 405])
+def test_a_refusal_that_is_no_querys_fault_fails_a_batch_at_once(stub: Any, status: int) -> None:
+    server = stub(replying(b"no", status))
+
+    errors = ask_all(server.url, FLOCK)
+
+    assert len(server.bodies) == 1
+    assert all(f"answered {status}" in str(error) for error in errors)
+
+
 def test_a_server_without_room_is_not_asked_for_each_query_alone(stub: Any) -> None:
     server = stub(replying(b"busy", 503))
 
-    async def use(client: RetrieveClient) -> list[Any]:
-        asked = (client.asearch(str(number), 1) for number in range(10))
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+    errors = ask_all(server.url, FLOCK, max_retries=1)
 
-    assert all("answered 503" in str(error) for error in run(server.url, use, max_retries=1))
+    assert all("answered 503" in str(error) for error in errors)
     assert len(server.bodies) == 2
 
 

@@ -30,6 +30,8 @@ __all__ = ["RetrieveClient"]
 _LOOPBACK = re.compile(r"localhost|127\.\d+\.\d+\.\d+|::1")
 _REQUIRES = ("aiohttp>=3.12", "httpx>=0.27", "httpx-aiohttp>=0.2")
 _SHOWN = 300
+_NO_QUERYS_FAULT = (401, 403, 404, 405)
+_MOST_ALONE = 8
 _random = random.Random()
 
 
@@ -144,18 +146,34 @@ class _RemoteServer:
     ) -> list[list[Hit] | SearchUnavailable]:
         """Answer a batch. One query that the server fails on costs the others nothing but time."""
         try:
-            return [*await self._ask(http, asked, self._max_retries)]
+            return [*await self._ask(http, asked)]
         except _FaultyError as error:
             if len(asked) == 1:
                 raise self._failed(str(error)) from error
-        return await asyncio.gather(*(self._asked_alone(http, query) for query in asked))
+        return await self._ask_each_alone(http, asked)
 
-    async def _asked_alone(
+    async def _ask_each_alone(
+        self, http: httpx.AsyncClient, asked: list[_Query]
+    ) -> list[list[Hit] | SearchUnavailable]:
+        """Ask each query of a batch alone, few at once: a server may have room for few requests."""
+        room = asyncio.Semaphore(_MOST_ALONE)
+
+        async def alone(query: _Query) -> list[Hit] | SearchUnavailable:
+            async with room:
+                return await self._ask_alone(http, query)
+
+        first = await asyncio.gather(*map(alone, asked[:_MOST_ALONE]))
+        rest = asked[_MOST_ALONE:]
+        if all(isinstance(answer, SearchUnavailable) for answer in first):
+            # The server fails on whatever it is asked, and is spared the rest.
+            return [*first, *[first[-1]] * len(rest)]
+        return [*first, *await asyncio.gather(*map(alone, rest))]
+
+    async def _ask_alone(
         self, http: httpx.AsyncClient, query: _Query
     ) -> list[Hit] | SearchUnavailable:
-        """Ask a query of a batch that failed, once: the batch has had its further attempts."""
         try:
-            [hits] = await self._ask(http, [query], 0)
+            [hits] = await self._ask(http, [query], is_bad_reply_final=True)
             return hits
         except _FaultyError as error:
             return self._failed(str(error))
@@ -163,9 +181,13 @@ class _RemoteServer:
             return error
 
     async def _ask(
-        self, http: httpx.AsyncClient, asked: list[_Query], max_retries: int
+        self, http: httpx.AsyncClient, asked: list[_Query], *, is_bad_reply_final: bool = False
     ) -> list[list[Hit]]:
-        """Ask together, trying again where that may help. Raises _FaultyError on a bad reply."""
+        """Ask together, trying again where that may help. Raises _FaultyError on a bad reply.
+
+        With `is_bad_reply_final` a bad reply, 500, is not asked for again: it is of a query whose
+        batch has had its further attempts.
+        """
         body = {
             "queries": [query.query for query in asked],
             "topk": max(query.k for query in asked),
@@ -181,7 +203,8 @@ class _RemoteServer:
             except _RetryableError as error:
                 delay_s = self._backoff.delay_s(attempt, jitter, error.retry_after_s)
                 is_hopeless = self._is_down and isinstance(error, _UnreachableError)
-                if is_hopeless or attempt >= max_retries:
+                is_final = is_bad_reply_final and error.is_faulty
+                if is_hopeless or is_final or attempt >= self._max_retries:
                     self._is_down = isinstance(error, _UnreachableError)
                     what = f"{error} ({attempt + 1} attempts). Check that it runs and has room"
                     if error.is_faulty:
@@ -215,7 +238,10 @@ class _RemoteServer:
             wait_s = retry_after_s(reply.headers.get("retry-after"))
             # What a server has no room for it says by another status: this one is of its own error.
             raise _RetryableError(reason, wait_s, is_faulty=reply.status_code == 500)
-        raise _FaultyError(f"{reason}. Check its address, and what it takes")
+        what = f"{reason}. Check its address, and what it takes"
+        if reply.status_code in _NO_QUERYS_FAULT:
+            raise self._failed(what)
+        raise _FaultyError(what)
 
     async def _body(self, reply: httpx.Response) -> bytes:
         body = bytearray()
