@@ -267,6 +267,9 @@ def test_a_checker_that_fails_passes_nothing(
         "{'right': False}",
         "0.5",
         "2",
+        "__import__('decimal').Decimal('0.5')",
+        "__import__('fractions').Fraction(1, 2)",
+        "0.5j",
         "(x for x in ())",
         "check",
     ],
@@ -288,7 +291,10 @@ def test_a_checker_that_is_a_coroutine_function_passes_nothing(solve: Solve) -> 
     assert verdicts(solve("print(14)", ONE, checker=checker)) == ["error"]
 
 
-@pytest.mark.parametrize("verdict", ["1", "1.0", "__import__('re').match('1', output)"])
+@pytest.mark.parametrize(
+    "verdict",
+    ["1", "1.0", "__import__('fractions').Fraction(1)", "__import__('re').match('1', output)"],
+)
 def test_a_checker_may_say_yes_in_other_ways(solve: Solve, verdict: str) -> None:
     checker = f"def check(input, output, expected):\n    return {verdict}"
 

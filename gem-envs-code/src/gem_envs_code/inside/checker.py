@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 import re
 import traceback
 from typing import Any
@@ -38,7 +39,8 @@ def _truth(verdict: Any) -> bool:
     """
     if not verdict:
         return False
-    is_share = isinstance(verdict, (int, float)) and verdict != 1
+    is_number = isinstance(verdict, numbers.Number)  # Decimal's and numpy's are of it too
+    is_share = is_number and verdict != 1
     if is_share or not (hasattr(type(verdict), "__bool__") or isinstance(verdict, re.Match)):
         kind = type(verdict).__name__
         raise TypeError(f"check returned a value of type {kind}, and must return True or False")
