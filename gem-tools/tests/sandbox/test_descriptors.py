@@ -43,21 +43,78 @@ asyncio.run(main())
 """
 
 
+NO_ROOM = """
+import asyncio, os, resource, sys, warnings
+warnings.simplefilter("ignore")
+from gem_tools.sandbox import ExecRequest, SandboxError, make_sandbox
+
+OF_ANOTHER_KIND = ExecRequest("import numpy")  # `bwrap` starts another process for it
+
+async def main():
+    sandbox = make_sandbox(sys.argv[1])
+    await sandbox.run(ExecRequest("print('warm')"))
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(map(int, os.listdir("/proc/self/fd")))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 60, hard))
+    for room in (0, 1, 3, 6):
+        kept = []
+        while True:
+            try:
+                kept.append(os.open("/dev/null", os.O_RDONLY))
+            except OSError:
+                break
+        for _ in range(room):
+            os.close(kept.pop())
+        try:
+            await asyncio.wait_for(sandbox.run(OF_ANOTHER_KIND), 20)
+        except SandboxError as error:
+            assert "too many files open" in str(error), error
+        else:
+            raise AssertionError(f"it ran with {room} descriptors")
+        for descriptor in kept:
+            os.close(descriptor)
+    result = await asyncio.wait_for(sandbox.run(ExecRequest("print('it goes on')")), 60)
+    print(result.stdout.decode())
+    await sandbox.aclose()
+
+asyncio.run(main())
+"""
+
+
+def run_host(code: str, backend: str, temporary: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, backend],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize("backend", ["bwrap", "process"])
 def test_too_many_open_files_are_an_error_of_one_call_and_leave_nothing(
     backend: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     if backend == "bwrap":
         request.getfixturevalue("sandbox")
-    host = subprocess.run(
-        [sys.executable, "-c", FULL, backend],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+
+    host = run_host(FULL, backend, tmp_path)
+
     said = host.stdout.split("\n")
     assert said[0] == "it goes on", host.stderr
     assert backend == "bwrap" or int(said[1]) == 0  # jails that stand ready come and go
+    assert os.listdir(tmp_path) == []  # noqa: PTH208
+
+
+@pytest.mark.parametrize("backend", ["bwrap", "process"])
+def test_no_room_for_a_file_is_an_error_of_one_call_and_leaves_nothing(
+    backend: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if backend == "bwrap":
+        request.getfixturevalue("sandbox")
+
+    host = run_host(NO_ROOM, backend, tmp_path)
+
+    assert host.stdout.split("\n")[0] == "it goes on", host.stderr
     assert os.listdir(tmp_path) == []  # noqa: PTH208

@@ -10,7 +10,7 @@ from functools import partial
 
 from gem_tools.sandbox import walls
 from gem_tools.sandbox.engine import on_engine, on_engine_now
-from gem_tools.sandbox.errors import SandboxError, SandboxUnavailable
+from gem_tools.sandbox.errors import SandboxError, SandboxUnavailable, not_built
 from gem_tools.sandbox.groups import MemoryGroups, memory_groups
 from gem_tools.sandbox.inside import kernel
 from gem_tools.sandbox.inside.jail import Limits
@@ -182,6 +182,8 @@ class _Kept:
                     await zygote.start()
                 except SandboxError as error:
                     raise _unavailable(str(error).rstrip("."), _ALLOW) from error
+                except OSError as error:
+                    raise not_built(error) from error
                 zygote.refill()
                 self._zygote = zygote
             return self._zygote

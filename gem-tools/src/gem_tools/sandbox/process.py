@@ -17,7 +17,7 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -116,6 +116,8 @@ class ProcessSandbox:
             process, ends = self._started(folder, request)
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):  # it opens what it removes, for which there may be no room
+                Path(folder).rmdir()
             raise not_built(error) from error
         jail = Jail(
             process.pid,
