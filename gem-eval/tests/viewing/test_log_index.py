@@ -90,6 +90,19 @@ def test_a_log_that_was_rewritten_in_place_is_read_anew(make_run: MakeRun) -> No
         assert {row.policy for row in Selection(db, Query(), []).rows(10)} == {"random"}
 
 
+def test_a_log_that_was_moved_away_and_back_is_read_again(make_run: MakeRun) -> None:
+    run = make_run(*numbers(0, 1))
+    path = run.folder.episodes_path
+    path.rename(path.with_name("aside"))
+    run.refresh()
+    away = lines(run.index)
+
+    path.with_name("aside").rename(path)
+    run.refresh()
+
+    assert (away, lines(run.index)) == ([], [1, 2])
+
+
 def test_the_last_try_counts_unless_one_before_had_no_error(make_run: MakeRun) -> None:
     run = make_run(failed(), episode(), failed(), episode(episode_index=1), failed(episode_index=2))
 

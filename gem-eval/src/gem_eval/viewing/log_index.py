@@ -200,6 +200,7 @@ class LogIndex:
             # Whoever works on what is forgotten now must notice, and throw that away.
             self._write_meta({"generation": uuid4().hex})
         self._state = LogState()
+        self._looked_at = None  # what comes in its place may have its size and time
 
 
 def _state_in(meta: Mapping[str, Any]) -> LogState:
