@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -53,6 +54,11 @@ def replace_run(run: Run, other: RunFolder) -> None:
     """Put another run in the place of one that is shown."""
     shutil.rmtree(run.folder.path)
     other.path.rename(run.folder.path)
+
+
+def refuse(path: Path) -> bytes:
+    """Answer as a disk that fails, whatever is to be read."""
+    raise OSError(errno.EIO, os.strerror(errno.EIO), path)
 
 
 def live(run: Run) -> dict[str, Any]:
@@ -245,6 +251,47 @@ def test_a_record_that_cannot_be_read_is_said_and_read_again(make_run: MakeRun) 
 
     assert "run.json" in problem
     assert run.problem == ""
+
+
+def test_a_log_goes_on_beside_a_damaged_record(make_run: MakeRun) -> None:
+    run = make_run(episode(), total=3)
+    (run.folder.path / "run.json").write_text("{", encoding="utf-8")
+    write(run.folder.episodes_path, episode(episode_index=1))
+
+    run.refresh()
+    run.refresh()
+
+    assert live(run)["text"] == "2 of 3 episodes"
+    assert "run.json" in run.problem
+    assert "Not all of this run can be read just now." in page(run)
+
+
+def test_a_damaged_record_is_read_once(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run(episode(), total=1)
+    (run.folder.path / "run.json").write_text("{", encoding="utf-8")
+    run.refresh()
+    monkeypatch.delattr(RunFolder, "open")  # whoever reads it again fails
+
+    run.refresh()
+
+    assert "run.json" in run.problem
+
+
+def test_a_record_that_the_disk_did_not_give_is_asked_for_again(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = make_run(episode(), total=1)
+    run.folder.extended(run.folder.record.settings, total=4)
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", refuse)
+        run.refresh()
+    problem = run.problem
+
+    run.refresh()
+
+    assert "Input/output error" in problem
+    assert run.problem == ""
+    assert live(run)["text"] == "1 of 4 episodes"
 
 
 def test_what_a_log_had_before_it_was_looked_at_is_no_rate(make_run: MakeRun, clock: Clock) -> None:

@@ -294,7 +294,7 @@ def test_a_log_that_cannot_be_read_on_is_told(make_run: MakeRun) -> None:
     run = make_run(episode(), total=2)
     run.problem = "OSError: the disk is gone"
 
-    assert "The log cannot be read on just now." in page(run)
+    assert "Not all of this run can be read just now." in page(run)
 
 
 def test_an_edited_record_is_told(make_run: MakeRun, tmp_path: Path) -> None:

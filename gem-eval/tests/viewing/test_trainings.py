@@ -16,6 +16,7 @@ pytest.importorskip("jinja2", reason="gem-eval's extra `view` is not installed")
 pytest.importorskip("starlette", reason="gem-eval's extra `view` is not installed")
 
 from gem_eval.errors import RunFolderError, ViewError
+from gem_eval.training_folder import TrainingFiles
 from gem_eval.viewing.trainings.arms import arms_of
 from gem_eval.viewing.trainings.curves import MOST_POINTS, Points, curve_of, grid_of, on_grid
 from gem_eval.viewing.trainings.export import export_trainings
@@ -205,6 +206,34 @@ def test_a_training_that_is_made_longer_while_it_is_shown_goes_on(tmp_path: Path
     assert (before["state"], before["text"]) == ("finished", "4 of 4 updates")
     assert (after["state"], after["text"]) == ("running", "4 of 9 updates")
     assert f'data-version="{after["version"]}"' in text
+
+
+def test_a_training_goes_on_beside_a_damaged_record(tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", metrics(1), updates=3)
+    trainings = opened(folder)
+    client = Client(trainings=trainings)
+    (folder / "experiment.json").write_text("{", encoding="utf-8")
+    append(folder / "metrics.jsonl", metrics(2))
+
+    client.get("/trainings")
+    text = client.get("/trainings").text
+
+    assert client.get("/trainings/live").json()["text"] == "2 of 3 updates"
+    assert "Not all of run can be read just now. RunFolderError: The experiment.json" in words(text)
+
+
+def test_a_damaged_record_of_a_training_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made(tmp_path / "run")
+    [training] = opened(folder)
+    (folder / "experiment.json").write_text("{", encoding="utf-8")
+    training.refresh()
+    monkeypatch.delattr(TrainingFiles, "open")  # whoever reads it again fails
+
+    training.refresh()
+
+    assert "experiment.json" in training.problem
 
 
 def test_a_training_in_the_place_of_another_is_of_its_own_arm(tmp_path: Path) -> None:

@@ -72,7 +72,8 @@ class Run:
         self._overview_at = -1e9
         self._counted: deque[tuple[float, int]] = deque(maxlen=_RATE_OVER_LOOKS)
         self._lock = threading.Lock()
-        self._stamp: Stamp | None = None  # of the record that `folder` has
+        self._stamp: Stamp | None = None  # of the record that was read last
+        self._record_problem = ""  # why that one is not the record that `folder` has
         self._edition = self.edition
 
     @property
@@ -110,8 +111,16 @@ class Run:
         stamp = stamp_of(self.folder.path / "run.json")
         if stamp is None or stamp == self._stamp:
             return
-        self.renew(RunFolder.open(self.folder.path))
-        self._stamp = stamp  # behind the record, which is read again until that succeeds
+        try:
+            self.renew(RunFolder.open(self.folder.path))
+            self._record_problem = ""
+        except RunFolderError as error:
+            # Half written, or edited: the log goes on, by the record of before.
+            self._record_problem = in_one_line(error, at_most=300)
+            if isinstance(error.__cause__, OSError):
+                return  # the disk may give it at the next look, with the same stamp
+        # Behind the record, which may be written again while it is read.
+        self._stamp = stamp
 
     def _forget_replaced(self) -> None:
         """Forget the figures of a log that was replaced, by however many episodes."""
@@ -127,8 +136,8 @@ class Run:
             self._reread_record()
             is_more = self.index.grow(budget_s)
             self._forget_replaced()
-            self.problem = ""
-        except (OSError, sqlite3.Error, RunFolderError) as error:
+            self.problem = self._record_problem
+        except (OSError, sqlite3.Error) as error:
             # The disk, or the index that another viewer holds: what was read stays, and the next
             # look may find more.
             self.problem = in_one_line(error, at_most=300)

@@ -54,7 +54,8 @@ class ViewedTraining:
         self.problem = ""
         self._lock = threading.Lock()
         self._is_behind = True
-        self._stamp: Stamp | None = None  # of the record that `folder` has
+        self._stamp: Stamp | None = None  # of the record that was read last
+        self._record_problem = ""  # why that one is not the record that `folder` has
         self.editions = 0
         self._begin()
 
@@ -157,8 +158,8 @@ class ViewedTraining:
                 while is_more := self._read_on():
                     if time.monotonic() > until:
                         break
-                self.problem = ""
-            except (OSError, RunFolderError) as error:
+                self.problem = self._record_problem
+            except OSError as error:
                 self.problem = in_one_line(error, at_most=300)
                 is_more = False
             self._is_behind = is_more
@@ -169,8 +170,16 @@ class ViewedTraining:
         stamp = stamp_of(self.folder.record_path)
         if stamp is None or stamp == self._stamp:
             return
-        self.folder = TrainingFiles.open(self.folder.path)
-        self._stamp = stamp  # behind the record, which is read again until that succeeds
+        try:
+            self.folder = TrainingFiles.open(self.folder.path)
+            self._record_problem = ""
+        except RunFolderError as error:
+            # Half written, or edited: its files go on, by the record of before.
+            self._record_problem = in_one_line(error, at_most=300)
+            if isinstance(error.__cause__, OSError):
+                return  # the disk may give it at the next look, with the same stamp
+        # Behind the record, which may be written again while it is read.
+        self._stamp = stamp
 
     def refresh_overview(self) -> None:
         """Do nothing: what a page shows is worked out from the columns."""
