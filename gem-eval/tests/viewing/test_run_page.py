@@ -145,6 +145,16 @@ def test_the_number_of_an_error_leads_to_the_episodes_that_have_it(make_run: Mak
         assert len(listed(run, html.unescape(address))) == int(number)
 
 
+def test_the_number_of_an_error_leads_to_no_other_that_holds_its_text(make_run: MakeRun) -> None:
+    errors = ("E1", "E10", "e1", "solver", "before E1 and after")
+    run = make_run(*(failed(episode_index=n, error=error) for n, error in enumerate(errors)))
+
+    table = page(run).partition('aria-label="Table of errors"')[2].partition("</table>")[0]
+    links = re.findall(r'href="([^"]*)#episodes">1</a>', table)
+
+    assert [listed(run, html.unescape(address)) for address in links] == [[1], [2], [3], [4], [5]]
+
+
 def test_many_errors_are_cut_and_counted(make_run: MakeRun) -> None:
     run = make_run(*(failed(episode_index=n, error=f"E{n}") for n in range(25)), total=25)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -179,3 +180,13 @@ def test_a_query_of_conversations_comes_back_from_its_address() -> None:
     assert query.filters() == ["q"]
     assert Query.read([("q", "x"), ("within", "elsewhere")]) == Query(q="x")
     assert Query(within="conversations").conversation_text == ""
+
+
+def test_a_whole_error_is_an_address_and_no_search_of_conversations(make_run: MakeRun) -> None:
+    run = make_run(failed(error="cherry"), episode(episode_index=1, policy="cherry"))
+    query = Query(q="cherry", within="error")
+
+    assert Query.read(parse_qsl(query.address()[1:])) == query
+    assert run.search(query) is None
+    assert listed(run, query.address()) == [1]
+    assert "“cherry” is the error" in page(run, query.address())

@@ -11,7 +11,7 @@ from gem_eval.settings import Settings
 from gem_eval.short_names import short_names
 from gem_eval.viewing import rows
 from gem_eval.viewing.finding_index import FindingState
-from gem_eval.viewing.query import FACETS, OUTCOMES, Query
+from gem_eval.viewing.query import CONVERSATIONS, ERROR, FACETS, OUTCOMES, Query
 from gem_eval.viewing.runs import Run
 from gem_eval.viewing.selection import Selection
 from gem_eval.viewing.text import family, value_text
@@ -38,6 +38,7 @@ _FILTERS = {
     "return": "return",
     "turns": "turns",
 }
+_WHERE = {"": "", CONVERSATIONS: " in conversations", ERROR: " is the error"}
 
 
 class Option(NamedTuple):
@@ -179,8 +180,7 @@ def chips_of(run: Run, query: Query) -> list[Chip]:
                 text = names.get(value, value)
             chips.append(Chip(text, query.address(**{name: rest})))
     if query.q:
-        where = " in conversations" if query.within else ""
-        chips.append(Chip(f"“{query.q}”{where}", query.address(q="")))
+        chips.append(Chip(f"“{query.q}”{_WHERE[query.within]}", query.address(q="")))
     for name in ("return", "turns"):
         low = getattr(query, f"{name}_min")
         high = getattr(query, f"{name}_max")

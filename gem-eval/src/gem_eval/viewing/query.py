@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from gem.content import normalise_text
 
-__all__ = ["CONVERSATIONS", "FACETS", "ORDERS", "OUTCOMES", "Query", "whole_number"]
+__all__ = ["CONVERSATIONS", "ERROR", "FACETS", "ORDERS", "OUTCOMES", "Query", "whole_number"]
 
 OUTCOMES = ("succeeded", "failed", "error")
 FACETS = ("outcome", "env", "policy", "stop", "finder")
@@ -32,6 +32,10 @@ ORDERS = {
 CONVERSATIONS = "conversations"
 """What `within` in an address says where whole conversations are searched."""
 
+ERROR = "error"
+"""What `within` in an address says where the text is a whole error, and nothing is searched."""
+
+_WITHIN = (CONVERSATIONS, ERROR)
 _INT64 = 1 << 63
 _MOST_PAGES = 1 << 40
 _MOST_VALUES = 100  # of one filter: a page has a link without each, which names all the others
@@ -47,8 +51,9 @@ class Query:
     each value of the argument.
 
     `sort` is a key of `ORDERS`, with a minus in front for the largest first; empty is the order of
-    the log. `q` is a text in the last words and a few columns, or `within` whole conversations.
-    `upto` is the last line of the log that counts: what is later waits to be shown.
+    the log. `q` is a text in the last words and a few columns, or `within` whole conversations,
+    or all of an error. `upto` is the last line of the log that counts: what is later waits to be
+    shown.
     """
 
     outcome: tuple[str, ...] = ()
@@ -82,7 +87,7 @@ class Query:
             stop=_unique(words.get("stop", ())),
             finder=_unique(words.get("finder", ())),
             q=single.get("q", "")[:_LONGEST],
-            within=CONVERSATIONS if single.get("within", "") == CONVERSATIONS else "",
+            within=next((word for word in _WITHIN if word == single.get("within")), ""),
             return_min=_number(single.get("return_min", "")),
             return_max=_number(single.get("return_max", "")),
             turns_min=_number(single.get("turns_min", "")),
@@ -117,7 +122,7 @@ class Query:
     @property
     def conversation_text(self) -> str:
         """The text that whole conversations are searched for, empty where they are not."""
-        return self.q if self.within else ""
+        return self.q if self.within == CONVERSATIONS else ""
 
     @property
     def is_filtered(self) -> bool:

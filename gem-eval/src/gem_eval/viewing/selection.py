@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from gem_eval.viewing.query import Query
+from gem_eval.viewing.query import ERROR, Query
 from gem_eval.viewing.rows import COLUMNS, Row
 
 __all__ = ["Neighbours", "Selection"]
@@ -181,6 +181,9 @@ def _where(query: Query, env_ids: Sequence[str], found: str) -> tuple[str, list[
     if query.conversation_text:
         terms.append("line IN (SELECT value FROM json_each(?))")
         values.append(found)
+    elif query.q and query.within == ERROR:
+        terms.append("error = ?")
+        values.append(query.q)
     elif query.q:
         term, of_term = _holds(query.q, env_ids)
         terms.append(term)
