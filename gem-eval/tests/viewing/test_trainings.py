@@ -76,6 +76,16 @@ def test_arms_are_named_by_what_they_differ_in(tmp_path: Path) -> None:
     assert readings(page(trainings))["Turns, training"] == ["5.000", "4.000"]
 
 
+def test_arms_are_not_named_by_what_neither_has_set(tmp_path: Path) -> None:
+    unset = dict.fromkeys(("self_play", "max_turns", "judge", "draws"))
+    newer = made(tmp_path / "a", estimator="raw", **unset)
+    older = made(tmp_path / "b", gamma=None)
+
+    arms = arms_of(opened(newer, older))
+
+    assert [arm.name for arm in arms] == ["raw, gamma 0.9", "rebn, gamma not set"]
+
+
 def test_what_changes_no_figure_makes_no_arm(tmp_path: Path) -> None:
     usual = made(tmp_path / "a", seed=0, sample_every=None, self_play=None)
     sampled = made(tmp_path / "b", seed=1, sample_every=5, checkpoint_every=50, concurrency=1)

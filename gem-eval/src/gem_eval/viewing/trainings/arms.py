@@ -88,7 +88,7 @@ def _flat(experiment: Mapping[str, Any]) -> dict[str, str]:
     """Return settings as texts by name, those inside others by names with dots."""
     flat: dict[str, str] = {}
     for key, value in experiment.items():
-        if key in _ALIKE:
+        if key in _ALIKE or value is None:  # as for `_key`: what is not set makes no arm
             continue
         if isinstance(value, Mapping):
             flat |= {f"{key}.{name}": _text(inner) for name, inner in value.items()}
