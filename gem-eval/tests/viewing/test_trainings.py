@@ -288,6 +288,23 @@ def test_an_evaluation_of_a_training_in_the_place_of_another_is_its_own(tmp_path
     assert "2 of 7 episodes" in after
 
 
+def test_an_evaluation_that_a_training_in_its_place_has_not_is_not_found(tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", eval_episodes=2)
+    client = Client(trainings=opened(folder))
+    before = client.get("/runs/run~000004-sampled").status_code
+
+    shutil.rmtree(folder)
+    log = made(folder, eval_episodes=7) / "evaluations" / "000004-sampled.jsonl"
+    log.rename(folder / "aside")
+    client.get("/trainings")
+    without = client.get("/runs/run~000004-sampled").status_code
+    (folder / "aside").rename(log)
+    back = client.get("/runs/run~000004-sampled")
+
+    assert (before, without, back.status_code) == (200, 404, 200)
+    assert "2 of 7 episodes" in back.text
+
+
 def test_lines_of_something_else_are_counted_and_hurt_nobody(tmp_path: Path) -> None:
     folder = made(tmp_path / "run", metrics(1, turns=2.0))
     with (folder / "metrics.jsonl").open("ab") as file:

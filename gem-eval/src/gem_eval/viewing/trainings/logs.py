@@ -41,9 +41,11 @@ class EvaluationLogs:
             return None
         with self._lock:
             log = training.folder.episodes_path(int(found["update"]), found["mode"])
+            if not log.is_file():
+                # Its training may be another one by now. One that is open is kept: pages that were
+                # asked for before may be reading it, and its log may come back.
+                return None
             if name not in self._open:
-                if not log.is_file():
-                    return None
                 self._open[name] = Run(name, _folder_of(training, log), self._cache)
                 self._open[name].up = f"/trainings?of={training.name}"
             elif self._files[name] is not training.folder:
