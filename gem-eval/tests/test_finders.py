@@ -113,6 +113,18 @@ def test_ten_megabytes_stop_no_finder(finder: Finder, unit: str) -> None:
     assert all(len(evidence.text) < 500 for evidence in found)
 
 
+def test_the_box_of_a_very_long_answer_is_looked_for_near_its_end() -> None:
+    opened = r"\boxed{" + "{" * 200_000
+    near = example_turn(rf"{opened} \boxed{{jane austen}} and on", "Not by Jane Austen.")
+    far = example_turn(rf"\boxed{{jane austen}}, {'x' * 100_000}", "Not by Jane Austen.")
+    only = ["answer_in_the_prompt"]
+
+    found_near = gem_eval.findings(example_episode(near, success=True), finders=only)
+    found_far = gem_eval.findings(example_episode(far, success=True), finders=only)
+
+    assert (len(found_near), found_far) == (1, [])
+
+
 def test_there_is_one_table_of_ours() -> None:
     assert ids()[: len(OURS)] == OURS
     assert all(each.distribution == "gem-eval" for each in installed().finders[: len(OURS)])

@@ -91,6 +91,18 @@ def test_a_box_with_braces_is_marked_and_listed_as_a_whole(make_run: MakeRun) ->
     assert r'class="mono">\frac{1}{2}</a>' in text
 
 
+def test_of_a_very_long_answer_a_box_near_its_end_is_listed(make_run: MakeRun) -> None:
+    opened = r"\boxed{" + "{" * 200_000  # what is open there still holds all that follows
+    near = rf"{opened} \boxed{{\frac{{1}}{{2}}}} and on"
+    far = rf"\boxed{{7}}, {'x' * 100_000}"
+    run = make_run(episode(turns=(turn(action=near), turn(action=far))))
+
+    text = page(run)
+
+    assert r'class="mono">\frac{1}{2}</a>' in text
+    assert r'class="mono">\boxed{7}, xxxxxxxxxx…</a>' in text
+
+
 def test_of_an_answer_that_is_cut_no_box_is_marked(make_run: MakeRun) -> None:
     answer = "x" * 2_000 + "\\boxed{3} " + "x" * 50_000 + " \\boxed{4}"
     run = make_run(episode(turns=(turn(action=answer),)))

@@ -44,6 +44,7 @@ _MOST_INFO = 4000
 _MOST_MESSAGES = 40
 _MOST_CALLS = 40
 _MOST_ARGUMENTS = 300
+_LONGEST_SEARCH = 100_000  # characters of an answer's end: 2 MB of braces take a second, a turn
 
 UNREADABLE = (
     KeyError,
@@ -302,7 +303,8 @@ def _short(turn: Turn) -> str:
     """Return a turn's answer in a few characters: the last boxed one, a call, or how it begins."""
     if turn.tool_calls:
         return f"{turn.tool_calls[0].name}(…)"[:24]
-    boxed = last_boxed(turn.action)
+    # What begins before these can change no box that begins in them.
+    boxed = last_boxed(turn.action[-_LONGEST_SEARCH:])
     text = " ".join(turn.action[:200].split()) if boxed is None else boxed
     return text if len(text) <= 22 else f"{text[:21]}…"
 

@@ -20,6 +20,9 @@ LEAST_CHARACTERS = 6
 MOST_CHARACTERS = 2_000
 """Of a longer answer this much of its beginning is looked for, so that a search stays cheap."""
 
+_LONGEST_SEARCH = 100_000
+"""Characters of an answer's end in which its box is looked for: 2 MB of braces take a second."""
+
 _MOST_PLACES = 1_000
 """Places that are looked at: a crafted text has it in the midst of words a million times."""
 
@@ -63,7 +66,8 @@ def _inside(action: str) -> str:
     >>> _inside("It is \\boxed{\\frac{1}{2}}."), _inside("<answer>b</answer>"), _inside("c")
     ('\\frac{1}{2}', 'b', 'c')
     """
-    boxed = last_boxed(action)
+    # What begins before these can change no box that begins in them.
+    boxed = last_boxed(action[-_LONGEST_SEARCH:])
     if boxed is not None:
         return boxed
     _, found, rest = action.rpartition("<answer>")
