@@ -84,8 +84,9 @@ def hub(datasets: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     served = FakeHub()
     monkeypatch.setattr(constants, "ENDPOINT", served.url)
     template = served.url + "/{repo_id}/resolve/{revision}/{filename}"
-    for module in (constants, file_download):  # before 1.0 the second had a name of its own for it
-        monkeypatch.setattr(module, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    # Before 1.0 this module had a name of its own for it.
+    monkeypatch.setattr(file_download, "HUGGINGFACE_CO_URL_TEMPLATE", template, raising=False)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(datasets.config, "HF_ENDPOINT", served.url)
