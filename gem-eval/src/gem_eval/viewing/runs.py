@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gem.errors import in_one_line
-from gem_eval.errors import RunFolderError
 from gem_eval.run_folder import RunFolder
 from gem_eval.viewing import finding_rows, rows
 from gem_eval.viewing.finding_index import FindingIndex
 from gem_eval.viewing.log_index import LogIndex, LogState
 from gem_eval.viewing.overview import Overview, overview_of
 from gem_eval.viewing.query import Query
-from gem_eval.viewing.records import Stamp, stamp_of
+from gem_eval.viewing.records import WatchedRecord
 from gem_eval.viewing.searching import Search, Searches
 from gem_eval.viewing.selection import Selection
 
@@ -72,8 +71,7 @@ class Run:
         self._overview_at = -1e9
         self._counted: deque[tuple[float, int]] = deque(maxlen=_RATE_OVER_LOOKS)
         self._lock = threading.Lock()
-        self._stamp: Stamp | None = None  # of the record that was read last
-        self._record_problem = ""  # why that one is not the record that `folder` has
+        self._record = WatchedRecord(folder.path / "run.json")
         self._edition = self.edition
 
     @property
@@ -106,21 +104,8 @@ class Run:
 
     def _reread_record(self) -> None:
         """Read `run.json` where it was written again: the run was made longer, or is another."""
-        if not self.folder.has_name:  # an evaluation, which is renewed with its training
-            return
-        stamp = stamp_of(self.folder.path / "run.json")
-        if stamp is None or stamp == self._stamp:
-            return
-        try:
-            self.renew(RunFolder.open(self.folder.path))
-            self._record_problem = ""
-        except RunFolderError as error:
-            # Half written, or edited: the log goes on, by the record of before.
-            self._record_problem = in_one_line(error, at_most=300)
-            if isinstance(error.__cause__, OSError):
-                return  # the disk may give it at the next look, with the same stamp
-        # Behind the record, which may be written again while it is read.
-        self._stamp = stamp
+        if self.folder.has_name:  # an evaluation has none, and is renewed with its training
+            self._record.read_again(lambda: self.renew(RunFolder.open(self.folder.path)))
 
     def _forget_replaced(self) -> None:
         """Forget the figures of a log that was replaced, by however many episodes."""
@@ -136,7 +121,7 @@ class Run:
             self._reread_record()
             is_more = self.index.grow(budget_s)
             self._forget_replaced()
-            self.problem = self._record_problem
+            self.problem = self._record.problem
         except (OSError, sqlite3.Error) as error:
             # The disk, or the index that another viewer holds: what was read stays, and the next
             # look may find more.

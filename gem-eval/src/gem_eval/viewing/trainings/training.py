@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gem.errors import in_one_line
-from gem_eval.errors import RunFolderError
 from gem_eval.training_folder import GrowingLines, TrainingFiles
-from gem_eval.viewing.records import Stamp, stamp_of
+from gem_eval.viewing.records import WatchedRecord
 
 __all__ = ["MODES", "EvaluationLine", "Series", "ViewedTraining"]
 
@@ -54,8 +53,7 @@ class ViewedTraining:
         self.problem = ""
         self._lock = threading.Lock()
         self._is_behind = True
-        self._stamp: Stamp | None = None  # of the record that was read last
-        self._record_problem = ""  # why that one is not the record that `folder` has
+        self._record = WatchedRecord(folder.record_path)
         self.editions = 0
         self._begin()
 
@@ -154,11 +152,11 @@ class ViewedTraining:
         until = time.monotonic() + budget_s
         with self._lock:
             try:
-                self._reread_record()
+                self._record.read_again(self._reread_record)
                 while is_more := self._read_on():
                     if time.monotonic() > until:
                         break
-                self.problem = self._record_problem
+                self.problem = self._record.problem
             except OSError as error:
                 self.problem = in_one_line(error, at_most=300)
                 is_more = False
@@ -166,20 +164,8 @@ class ViewedTraining:
         return is_more
 
     def _reread_record(self) -> None:
-        """Read the record where it was written again: more updates are planned, or others."""
-        stamp = stamp_of(self.folder.record_path)
-        if stamp is None or stamp == self._stamp:
-            return
-        try:
-            self.folder = TrainingFiles.open(self.folder.path)
-            self._record_problem = ""
-        except RunFolderError as error:
-            # Half written, or edited: its files go on, by the record of before.
-            self._record_problem = in_one_line(error, at_most=300)
-            if isinstance(error.__cause__, OSError):
-                return  # the disk may give it at the next look, with the same stamp
-        # Behind the record, which may be written again while it is read.
-        self._stamp = stamp
+        """Read the record: it was written again, as more updates are planned, or others."""
+        self.folder = TrainingFiles.open(self.folder.path)
 
     def refresh_overview(self) -> None:
         """Do nothing: what a page shows is worked out from the columns."""
