@@ -81,7 +81,8 @@ def test_a_reward_function_keeps_samples_and_gives_what_it_gave(tmp_path: Path) 
 
 
 def test_parts_of_one_game_are_groups_of_their_seats(tmp_path: Path) -> None:
-    games = gem.run(lambda request: "\\boxed{bet}", "game:KuhnPoker-v0", episodes=2, seed=1)
+    policies = {"left": lambda request: "rock", "right": lambda request: "paper"}
+    games = gem.run(policies, "gem.testing.envs:Signs", episodes=2, seed=1)
     # Two tries of each seat, alike: neither has anything to compare, though the seats differ.
     parts = [part for game in games for part in (*game.parts(), *game.parts())]
     kept = keeping_samples(lambda **given: [0.0] * len(given["episode"]), tmp_path, every=1)
