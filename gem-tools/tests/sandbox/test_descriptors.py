@@ -81,6 +81,13 @@ asyncio.run(main())
 """
 
 
+@pytest.fixture(params=["bwrap", "process"])
+def backend(request: pytest.FixtureRequest) -> str:
+    if request.param == "bwrap":
+        request.getfixturevalue("sandbox")
+    return str(request.param)
+
+
 def run_host(code: str, backend: str, temporary: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code, backend],
@@ -92,13 +99,9 @@ def run_host(code: str, backend: str, temporary: Path) -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.parametrize("backend", ["bwrap", "process"])
 def test_too_many_open_files_are_an_error_of_one_call_and_leave_nothing(
-    backend: str, tmp_path: Path, request: pytest.FixtureRequest
+    backend: str, tmp_path: Path
 ) -> None:
-    if backend == "bwrap":
-        request.getfixturevalue("sandbox")
-
     host = run_host(FULL, backend, tmp_path)
 
     said = host.stdout.split("\n")
@@ -107,13 +110,9 @@ def test_too_many_open_files_are_an_error_of_one_call_and_leave_nothing(
     assert os.listdir(tmp_path) == []  # noqa: PTH208
 
 
-@pytest.mark.parametrize("backend", ["bwrap", "process"])
 def test_no_room_for_a_file_is_an_error_of_one_call_and_leaves_nothing(
-    backend: str, tmp_path: Path, request: pytest.FixtureRequest
+    backend: str, tmp_path: Path
 ) -> None:
-    if backend == "bwrap":
-        request.getfixturevalue("sandbox")
-
     host = run_host(NO_ROOM, backend, tmp_path)
 
     assert host.stdout.split("\n")[0] == "it goes on", host.stderr
